@@ -96,7 +96,9 @@ class Where(File, frozen=True, omit_defaults=True):
     provider: str = ""
     dialect: str = ""
     area: str = ""
-    blame: Literal["", "model", "provider", "normalizer", "harness"] = ""
+    blame: Literal[
+        "", "model", "provider", "model or provider", "request", "normalizer", "harness"
+    ] = ""
 
 
 class GateRule(File, frozen=True, omit_defaults=True):

@@ -13,8 +13,9 @@ from typing import Final
 import msgspec
 
 from harness.checks.server_duties import load_server_duties
-from harness.dialects.table import DIALECTS, oracle_reading
+from harness.dialects.table import DIALECTS, offered_tools, oracle_reading, read_request
 from harness.errors import StreamError
+from harness.judging.unusable import argument_deviations
 from harness.recording.identify import identify
 from harness.recording.importing import asked_for_stream, reasons_to_skip
 from harness.results.catalogue import Quirk, Severity
@@ -175,7 +176,10 @@ def _deviations(interaction: Interaction) -> list[Deviation]:
     allowed = set(_OF_STREAMS) if _NO_STREAM in reading.quirks else set()
     if asked_for_stream(interaction) is False:
         allowed.add(_NO_STREAM)
-    return [each for each in reading.deviations if each.quirk not in allowed]
+    known = read_request(interaction.dialect, interaction.request).tools_known
+    tools = offered_tools(interaction) if known or interaction.tools else None
+    found = [*reading.deviations, *argument_deviations(reading, tools)]
+    return [each for each in found if each.quirk not in allowed]
 
 
 def _event_offsets(body: bytes) -> list[int]:

@@ -46,9 +46,11 @@ def project_policy(
 
 
 def print_gate(gate: Gate) -> None:
-    """Print the verdict and its reasons to standard error."""
+    """Print the verdict and its reasons, and the number of unjudged cells, to standard error."""
     for reason in gate.reasons:
         click.echo(f"gate {gate.verdict}: {marked(reason)}", err=True)
+    if gate.remark:
+        click.echo(f"not judged: {marked(gate.remark)}", err=True)
 
 
 def save_baseline(run: Run, gate: Gate, policy: GatePolicy) -> None:

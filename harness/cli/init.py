@@ -31,7 +31,8 @@ _CLIENT: Final = '''"""The client under test: it gets the recorded reads of one 
 
 from harness.normalizers import sdk
 
-# The exceptions with which your client reports a failure. Any other one is a crash.
+# The exceptions with which your client reports a failed turn. Any other one is a crash. If only one
+# call is unusable, yield sdk.withheld_call for it, and keep the rest of the turn.
 FAILURES = (OSError,)
 
 

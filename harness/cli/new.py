@@ -24,8 +24,9 @@ from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
 from harness.files.write import write_file
 from harness.judging.expected import expectation_from
+from harness.judging.required import shown_capabilities
 from harness.judging.scenario_file import find_scenarios, load_scenario
-from harness.judging.scenario_text import scenario_text
+from harness.judging.scenario_text import dialect_of, scenario_text
 from harness.recording.importing import Labels
 from harness.results.catalogue import Quirk, load_catalogue
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
@@ -318,10 +319,12 @@ def write_scenario(
         title: the title, one line; "" for a title that names the model.
         quirks: the quirks that the bytes of the cassette show.
     """
-    expected = [
-        expectation_from(oracle_reading(interaction)) for interaction in cassette.interactions
-    ]
+    readings = [oracle_reading(interaction) for interaction in cassette.interactions]
+    expected = list(map(expectation_from, readings))
     title = title or f"{cassette.model} answers {path.stem}"
-    recorded = cassette.origin.kind != "emulated"
-    text = scenario_text(title, cassette.id, expected, quirks, recorded=recorded)
+    evidence = {} if cassette.origin.kind == "emulated" else {"recorded": cassette.id}
+    needed = sorted(shown_capabilities(cassette.interactions, readings))
+    dialect = next(filter(None, map(dialect_of, expected)), "")
+    more = {"text_dialect": dialect, "capabilities": needed, "evidence": evidence}
+    text = scenario_text(title, cassette.id, expected, quirks, more)
     write_file(path, text.encode("utf-8"))

@@ -6,8 +6,10 @@ or an answer, the turn must contain it. The scenario, the oracle's reading and t
 request decide the blame, never the normalizer.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
@@ -16,7 +18,6 @@ from harness.dialects.table import offered_tools, read_request
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expected import (
-    MAY_CUT_SHORT,
     NO_ANSWER,
     NOT_EXPOSED,
     hidden_fields,
@@ -24,7 +25,8 @@ from harness.judging.expected import (
     usable_arguments,
 )
 from harness.judging.scenario import Scenario
-from harness.results.duties import quirks_of_form
+from harness.judging.unusable import blame_of_arguments, is_truncated
+from harness.results.duties import undocumented_quirks
 from harness.results.expectation import Expectation, Field
 from harness.results.outcome import Blame
 from harness.results.result import TurnFacts, body_digest
@@ -40,6 +42,23 @@ _EMPTY_CALLS: Final = "TOOLCALLS-EMPTY-ARRAY"
 _OTHER_ANSWERS: Final = frozenset(("ANT-SERVER-TOOLS", "BED-SERVER-TOOL", "GEM-SERVER-TOOLS"))
 # What a library hands over that parsed a call without arguments.
 _NO_ARGUMENTS: Final = "null"
+_OK: Final = 200
+_CLIENT_ERRORS: Final = range(400, 500)
+_LETTERS: Final = re.compile(r"[^A-Za-z]")
+# Codes with which providers say that the request is wrong or not allowed, as lower-case letters and
+# without the ending "error".
+_CODES_OF_CALLER: Final = frozenset(
+    {
+        "accessdenied", "accessdeniedexception", "arrearage", "authentication", "badrequest",
+        "billing", "billinghardlimitreached", "contextlengthexceeded", "failedprecondition",
+        "forbidden", "insufficientquota", "invalidapikey", "invalidargument", "invalidparameter",
+        "invalidrequest", "invalidvalue", "missingrequiredparameter", "modelnotfound", "notfound",
+        "permission", "permissiondenied", "requesttoolarge", "resourcenotfoundexception",
+        "unauthenticated", "unauthorized", "unknownparameter", "unprocessableentity",
+        "unrecognizedclientexception", "unsupportedparameter", "unsupportedvalue",
+        "validationexception",
+    }
+)  # fmt: skip
 # Compiled schemas are kept, because the same tools are called again and again.
 _CHECKER: Final = Checker()
 
@@ -99,15 +118,18 @@ def has_no_answer(reading: OracleReading) -> bool:
         return False
     if _UNREAD_CALL in reading.quirks:
         return not reading.calls
-    is_cut = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
     is_empty = reading.calls == () and reading.knows("text") and not reading.text.strip()
     # What the server's own tools found may be the answer.
-    return is_empty and not is_cut and NO_ANSWER.union(_OTHER_ANSWERS).isdisjoint(reading.quirks)
+    return (
+        is_empty
+        and not is_truncated(reading)
+        and NO_ANSWER.union(_OTHER_ANSWERS).isdisjoint(reading.quirks)
+    )
 
 
 def _blame_of_no_answer(reading: OracleReading) -> Blame:
     """Return who made a turn empty: the provider, if the stream shows that it lost something."""
-    lost = quirks_of_form().undocumented | {_EMPTY_CALLS}
+    lost = undocumented_quirks() | {_EMPTY_CALLS}
     is_lost = any(it.ambiguous for it in reading.deviations) or not lost.isdisjoint(reading.quirks)
     return "provider" if is_lost else "model or provider"
 
@@ -134,7 +156,9 @@ def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
     return misfit(call.name, parsed.value, tools, _CHECKER)
 
 
-def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Due = "") -> Blame:
+def blame_of_bytes(
+    reading: OracleReading, tools: Sequence[Tool] | None, due: Due = "", status: int = _OK
+) -> Blame:
     """Return the party that made the turn unusable; "" if the bytes contain a usable turn.
 
     Args:
@@ -142,24 +166,48 @@ def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Du
         tools: the tools of the request; None if they are not known. Then this checks neither
             names nor arguments.
         due: the kind of answer that the question needs, as in `Interaction.due`.
+        status: the HTTP status of the response.
     """
-    if has_no_answer(reading):
-        return _blame_of_no_answer(reading)
-    if reading.model_failed:
-        return "model"
-    if _is_fault_of_provider(reading):
-        return "provider"
-    if reading.text_markup:  # what should have been calls or an answer is certainly neither
-        return "model"
-    # Out of its budget, or stopped: the stream itself keeps its contract.
-    truncated = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
-    if reading.refusal or truncated:
-        return "model"
-    calls = reading.calls or ()
+    found: Iterable[tuple[Blame, bool]] = (
+        ("model", reading.model_failed),
+        ("request", _is_fault_of_caller(reading, status)),
+        ("harness", _is_unread(reading)),
+        (_blame_of_no_answer(reading), has_no_answer(reading)),
+        # Out of its budget, or stopped: whatever the framing is, the user gets no complete turn.
+        ("model", reading.ended and reading.error is None and is_truncated(reading)),
+        ("provider", _is_fault_of_provider(reading)),
+        # Neither calls nor an answer, or a refusal.
+        ("model", reading.text_markup or bool(reading.refusal)),
+    )
+    blame: Blame = next((party for party, is_its in found if is_its), "")
+    return blame or _blame_of_calls(reading, tools, due)
+
+
+def _blame_of_calls(reading: OracleReading, tools: Sequence[Tool] | None, due: Due) -> Blame:
+    calls, known = reading.calls or (), _by_name(tools)
+    of_arguments = (blame_of_arguments(call, reading, known) for call in calls)
+    blame: Blame = next(filter(None, of_arguments), "")
+    if blame:
+        return blame
     of_tools = (call for call in calls if call.kind != "action")
     values = ((call.name, usable_arguments(call, reading).value) for call in of_tools)
     fit = _match_tools(values, tools) and not due_problem(due, calls)
     return "" if fit else "model"
+
+
+def _is_fault_of_caller(reading: OracleReading, status: int) -> bool:
+    """Return whether the provider rejects the request, by its status or the code of an error."""
+    code = reading.error[0] if reading.error is not None else ""
+    codes = {status, int(code)} if code.isascii() and code.isdigit() else {status}
+    if any(each in _CLIENT_ERRORS and each != HTTPStatus.REQUEST_TIMEOUT for each in codes):
+        return True
+    return _LETTERS.sub("", code).casefold().removesuffix("error") in _CODES_OF_CALLER
+
+
+def _is_unread(reading: OracleReading) -> bool:
+    """Return whether the body is of no form that the suite knows, so that it read nothing of it."""
+    found = reading.text or reading.reasoning or reading.finishes or reading.calls or reading.error
+    return not found and reading.calls is None and "ENVELOPE-WRAPPED" in reading.quirks
 
 
 def _match_tools(
@@ -203,7 +251,8 @@ def blame_of_turn(scenario: Scenario | None, part: ExaminedTurn) -> Blame:
     evidence, tools = part.evidence, _declared_tools(scenario, part)
     if scenario and part.broken and _promises_success(evidence.expectation, tools):
         return "normalizer"
-    return blame_of_bytes(evidence.oracle, tools, evidence.interaction.due) or "normalizer"
+    sent = evidence.interaction
+    return blame_of_bytes(evidence.oracle, tools, sent.due, sent.status) or "normalizer"
 
 
 def _promises_success(expectation: Expectation, tools: tuple[Tool, ...] | None) -> bool:

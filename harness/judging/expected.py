@@ -226,7 +226,9 @@ def _usable_and_rejected_calls(
             rejected.append(ExpectedRejection(call.name, snippet, own or None))
         else:
             text = "" if arguments.empty else call.arguments
-            calls.append(ExpectedCall(call.name, value, own or None, text, call.kind))
+            calls.append(
+                ExpectedCall(call.name, value, own or None, text, call.kind, call.namespace)
+            )
         ids.add(call.id)
     return tuple(calls), tuple(rejected)
 

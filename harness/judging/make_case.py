@@ -127,7 +127,8 @@ def _frames_of_body(body: bytes) -> tuple[Frame, ...]:
 def expected_turn(expectation: Expectation) -> Turn:
     """Return the expected turn as a `Turn` for the report; fields that are not judged are empty."""
     calls = tuple(
-        ToolCall(call.id or "", call.name, call.json_text, call.kind) for call in expectation.calls
+        ToolCall(call.id or "", call.name, call.json_text, call.kind, namespace=call.namespace)
+        for call in expectation.calls
     )
     rejected = tuple(
         ParseError("tool_use", "", rejection.snippet, rejection.id or "", rejection.name or "")

@@ -15,6 +15,7 @@ from harness.wire.interaction import Interaction
 # Quirk that the bytes show -> the capability of clients that send such a request.
 _REQUESTED: Final[Mapping[str, str]] = {
     "BED-EVENT-NAMES-AS-KEYS": "other-encodings",
+    "BED-NOVA-INVOKE": "other-encodings",
     "GEM-FINISH-NUMBER": "other-encodings",
     "GEM-JSON-ARRAY": "other-encodings",
     "GEM-PARTIAL-ARGS": "partial-arguments",
@@ -24,6 +25,7 @@ _REQUESTED: Final[Mapping[str, str]] = {
     "N-CHOICES": "several-choices",
     "RESP-CLIENT-ITEM": "client-actions",
     "RESP-CUSTOM-TOOL-CALL": "custom-tools",
+    "RESP-NAMESPACE": "tool-namespaces",
     "RESP-REALTIME-EVENTS": "realtime-events",
 }
 # A server may send an error in its own form, whatever the request asked for.

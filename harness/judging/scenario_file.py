@@ -43,7 +43,7 @@ from harness.results.expectation import (
 from harness.results.scenario_evidence import EvidenceFile, is_own, load_evidence
 from harness.shipped import SHARED_FOLDERS
 from harness.text_calls import TEXT_DIALECTS
-from harness.turns.deltas import FinishReason, Usage
+from harness.turns.deltas import CallKind, FinishReason, Usage
 from harness.turns.exact_json import encode_json
 
 SUFFIX = ".yaml"
@@ -55,7 +55,8 @@ class CallFile(File, frozen=True, omit_defaults=True):
     """A call that the client must emit. If `id` is missing, any unique id is correct.
 
     Exactly one key contains the arguments of the model: `arguments` of a function, `input` of a
-    custom tool, or `action`, the content of an action of the client.
+    custom tool, or `action`, the content of an action of the client. `namespace` is the namespace
+    of the tool.
     """
 
     name: Text
@@ -63,6 +64,7 @@ class CallFile(File, frozen=True, omit_defaults=True):
     id: Text | None = None
     input: str | None = None
     action: dict[str, Any] | list[Any] | None = None
+    namespace: str = ""
 
 
 class FailureFile(File, frozen=True, omit_defaults=True):
@@ -374,11 +376,13 @@ def _require_call(call: CallFile, path: str, where: str) -> None:
 
 
 def _expected_call(call: CallFile) -> ExpectedCall:
+    kind: CallKind = "function"
+    text = ""
     if call.input is not None:
-        return ExpectedCall(call.name, {}, call.id, call.input, "custom")
-    if call.action is not None:
-        return ExpectedCall(call.name, {}, call.id, encode_json(call.action).decode(), "action")
-    return ExpectedCall(call.name, call.arguments or {}, call.id)
+        kind, text = "custom", call.input
+    elif call.action is not None:
+        kind, text = "action", encode_json(call.action).decode()
+    return ExpectedCall(call.name, call.arguments or {}, call.id, text, kind, call.namespace)
 
 
 def _not_judged(turn: TurnFile) -> Iterator[Field]:

@@ -5,7 +5,7 @@ writes the draft of a scenario for a new cassette in this way, and an author con
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ _TO_CLOSE: Final = (
 )
 # An author does not confirm how a normalizer quotes the provider.
 _QUOTED: Final = frozenset({"finish_raw", "usage"})
+_NO_MORE: Final[Mapping[str, object]] = {}
 
 
 def scenario_text(
@@ -38,8 +39,7 @@ def scenario_text(
     cassette: str,
     expectations: Sequence[Expectation],
     quirks: Sequence[str] = (),
-    *,
-    recorded: bool = False,
+    more: Mapping[str, object] = _NO_MORE,
 ) -> str:
     """Return the text of the scenario file of a new cassette, for its author to confirm.
 
@@ -48,19 +48,36 @@ def scenario_text(
         cassette: the id of the cassette.
         expectations: the expected result of each interaction.
         quirks: ids of quirks in the cassette.
-        recorded: whether a server sent the bytes, so that the cassette is the evidence.
+        more: further keys: what a client needs (`capabilities`, `text_dialect`), and `evidence`.
     """
     lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
     lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
-    lines += [f"evidence: {format_flow({'recorded': cassette})}"] if recorded else []
+    lines += [f"{key}: {format_flow(value)}" for key, value in more.items() if value]
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
     if any("rejected" not in each.judged or any(_open(each)) for each in expectations):
         lines.append(_TO_CLOSE)
-    asked = (replace(each, judged=each.judged - _QUOTED) for each in expectations)
     return "\n".join(
-        [*lines, "expect:", *(line for each in asked for line in turn_lines(each)), ""]
+        [*lines, "expect:", *(line for each in expectations for line in _draft(each)), ""]
     )
+
+
+def _draft(expected: Expectation) -> Iterator[str]:
+    """Yield the YAML lines of one expected turn and of the other turns that are as correct."""
+    # A scenario with a text dialect is only for clients that read it.
+    same = [each for each in expected.readings if dialect_of(each) == dialect_of(expected)]
+    first, *others = (
+        tuple(turn_lines(replace(each, judged=each.judged - _QUOTED))) for each in same
+    )
+    yield from first
+    different = [each for each in dict.fromkeys(others) if each != first]
+    yield from ["  alternatives:"] if different else []
+    yield from (f"  {line}" for each in different for line in each)
+
+
+def dialect_of(expected: Expectation) -> str:
+    """Return the text dialect in which the calls of an expected turn are written; "" if none."""
+    return next((it for it, answer in expected.decisions.items() if answer == "calls"), "")
 
 
 def turn_lines(expected: Expectation) -> Iterator[str]:
@@ -107,7 +124,8 @@ def _call(call: ExpectedCall) -> dict[str, Any]:
             given = {"input": call.arguments_text}
         case "action":
             given = {"action": json.loads(call.json_text)}
-    return {**_not_empty({"id": call.id}), "name": call.name, **given}
+    namespace = _not_empty({"namespace": call.namespace})
+    return {**_not_empty({"id": call.id}), "name": call.name, **namespace, **given}
 
 
 def _end(expected: Expectation) -> Iterator[str]:

@@ -200,7 +200,8 @@ def _load(database: "DuckDBPyConnection", since: str) -> None:
         "CAST(day AS VARCHAR) AS day, provider, model, prompt, dialect, success, parse_errors, "
         "signature, why, file, position, "
         "CASE WHEN asked = '' THEN digest ELSE asked END AS cluster "
-        "FROM rows WHERE day IS NOT NULL AND day >= coalesce(TRY_CAST(? AS DATE), '-infinity') "
+        "FROM rows WHERE (success OR blame NOT IN ('request', 'harness')) "
+        "AND day IS NOT NULL AND day >= coalesce(TRY_CAST(? AS DATE), '-infinity') "
         "ORDER BY digest, asked, model, time, file, position",
         [since],
     )

@@ -99,7 +99,7 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
     if why or turn.parse_errors:
         reading = oracle_reading(interaction)
         # What the bytes contain is usable, so that it was the reader that did not read it.
-        blame = blame_of_bytes(reading, tools, interaction.due) or "normalizer"
+        blame = blame_of_bytes(reading, tools, interaction.due, interaction.status) or "normalizer"
         quirks = tuple(sorted(reading.quirks))
     facts = TurnFacts(
         interaction=0,

@@ -37,7 +37,7 @@ _COUNTED: Final = """
 CREATE TEMP VIEW counted AS
 SELECT
     provider, model, prompt, dialect, success, blame, signature, lacks, why, file, position,
-    digest, outcome,
+    digest, outcome, success OR blame NOT IN ('request', 'harness') AS ranked,
     parse_errors > 0 AS rejected,
     coalesce(CAST(day AS VARCHAR), '') AS day,
     CASE WHEN asked = '' THEN digest ELSE asked END AS cluster
@@ -192,7 +192,7 @@ class _Rates:
         columns = "".join(f"{each}, " for each in axis)
         sql = (
             f"SELECT {columns}k, n, count(*) FROM (SELECT {columns}"  # noqa: S608
-            f"count(*) FILTER ({column}) AS k, count(*) AS n FROM counted "
+            f"count(*) FILTER ({column}) AS k, count(*) AS n FROM counted WHERE ranked "
             f"GROUP BY {columns}cluster) GROUP BY ALL ORDER BY ALL"
         )
         found: dict[tuple[str, ...], list[Cluster]] = {}

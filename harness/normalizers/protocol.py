@@ -19,6 +19,7 @@ CAPABILITIES = {
     "names-in-pieces": "function names that come in several deltas",
     "custom-tools": "calls of custom tools, whose input is free text and not JSON",
     "client-actions": "actions that the API asks of the client itself, such as a shell command",
+    "tool-namespaces": "calls of tools in a namespace, which only a request with such tools gets",
     "legacy-functions": "calls of the deprecated `functions`, which only a request with them gets",
     "several-choices": "several choices, which only a request for more than one gets",
     "calls-without-index": "parallel calls without a usable index",

@@ -228,10 +228,7 @@ def _error_rate_text(rate: RankedRate | None) -> ErrorRateText:
 def blame_counts(split: BlameSplit) -> str:
     """Return the number of failures for each blame as text; "0" if there are none."""
     parts = (
-        (split.model, "model"),
-        (split.provider, "provider"),
-        (split.normalizer, "normalizer"),
-        (split.harness, "harness"),
+        (count, name.replace("_", " ")) for name, count in msgspec.structs.asdict(split).items()
     )
     return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
 

@@ -33,6 +33,7 @@ class ExpectedCall(msgspec.Struct, frozen=True):
             reports use the text instead of `arguments`, whose floats are doubles. For a custom
             tool it is the input, for an action the JSON of the content.
         kind: whether the call is of a function, a custom tool, or an action of the API.
+        namespace: the exact namespace of the tool; "" if it has none.
     """
 
     name: str
@@ -40,6 +41,7 @@ class ExpectedCall(msgspec.Struct, frozen=True):
     id: str | None = None
     arguments_text: str = ""
     kind: CallKind = "function"
+    namespace: str = ""
 
     @property
     def json_text(self) -> str:

@@ -47,6 +47,7 @@ Came = Literal[
     "failure",
     "null-arguments",
     "number-form",
+    "refusal",
 ]
 
 

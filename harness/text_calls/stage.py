@@ -137,7 +137,7 @@ class _Stage:
             self._fragments[delta.index] = []
         # Ids of native and written calls must differ, because results are found by id.
         call_id = self._ids.unique(delta.id, self._seed, delta.index, name)
-        return ToolCallStart(delta.index, call_id, name, delta.kind)
+        return ToolCallStart(delta.index, call_id, name, delta.kind, delta.namespace)
 
     def _ended(self, delta: ToolCallEnd) -> Delta:
         if self._policy.markup_in_arguments == "keep":

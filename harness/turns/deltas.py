@@ -30,6 +30,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
         arguments: the JSON text as streamed; "" for a call without any. For a custom tool, its
             input unchanged.
         sent: the original text if the client repaired `arguments` and reports the repair; else "".
+        namespace: the namespace of the tool, in which its name is unique; "" if it has none.
     """
 
     id: str
@@ -37,6 +38,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     arguments: str
     kind: CallKind = "function"
     sent: str = ""
+    namespace: str = ""
 
 
 class ParseError(msgspec.Struct, frozen=True, gc=False):
@@ -47,6 +49,7 @@ class ParseError(msgspec.Struct, frozen=True, gc=False):
         error: the reason, human-readable.
         snippet: the start of the raw text, at most `SNIPPET_CHARACTERS` characters.
         id, name: the id and name of the call; "" if they did not arrive.
+        namespace: the namespace of the tool; "" if it has none.
     """
 
     mode: Mode
@@ -54,6 +57,7 @@ class ParseError(msgspec.Struct, frozen=True, gc=False):
     snippet: str = ""
     id: str = ""
     name: str = ""
+    namespace: str = ""
 
 
 class FinishReason(StrEnum):
@@ -119,12 +123,13 @@ class SealedDelta(_Delta, frozen=True, tag="sealed", gc=False):
 
 
 class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", gc=False):
-    """Begins a call. Its id, name and kind do not change later."""
+    """Begins a call. Its id, name, kind and namespace do not change later."""
 
     index: int
     id: str
     name: str
     kind: CallKind = "function"
+    namespace: str = ""
 
 
 class ArgumentsDelta(_Delta, frozen=True, tag="arguments", gc=False):

@@ -38,12 +38,13 @@ from harness.turns.turn import Sealed, Turn
 class _OpenCall:
     """Collects the id, name, arguments and end of one call while its deltas arrive."""
 
-    __slots__ = ("end", "fragments", "id", "kind", "name")
+    __slots__ = ("end", "fragments", "id", "kind", "name", "namespace")
 
     def __init__(self, start: ToolCallStart) -> None:
         self.id = join_surrogates(start.id)
         self.name = join_surrogates(start.name)
         self.kind = start.kind
+        self.namespace = join_surrogates(start.namespace)
         self.fragments: list[str] = []
         self.end: ToolCallEnd | ToolCallRejected | None = None
 
@@ -62,6 +63,7 @@ class _OpenCall:
             error=join_surrogates(error.error),
             id=self.id,
             name=self.name,
+            namespace=self.namespace,
             snippet=join_surrogates(error.snippet or self.arguments)[:SNIPPET_CHARACTERS],
         )
 
@@ -120,7 +122,12 @@ class Folder:
             reasoning=join_surrogates("".join(self._reasoning)),
             tool_calls=tuple(
                 ToolCall(
-                    call.id, call.name, call.arguments, call.kind, join_surrogates(call.end.sent)
+                    call.id,
+                    call.name,
+                    call.arguments,
+                    call.kind,
+                    join_surrogates(call.end.sent),
+                    call.namespace,
                 )
                 for call in calls
                 if isinstance(call.end, ToolCallEnd)

@@ -32,6 +32,7 @@ def assistant(text: str | None, calls: Iterable[ToolCall] = ()) -> Message:
 def call_entry(call: ToolCall) -> dict[str, Any]:
     """Return a call as an item of the list `tool_calls`, with `{}` for empty arguments."""
     function = {"name": call.name, "arguments": call.arguments or "{}"}
+    function |= {"namespace": call.namespace} if call.namespace else {}
     return {"id": call.id, "type": "function", "function": function}
 
 
@@ -67,6 +68,20 @@ def role_of(message: object) -> str:
     """Return the role of a message; "" if it has none."""
     role = message.get("role") if isinstance(message, dict) else None
     return role if isinstance(role, str) else ""
+
+
+def namespaces_of(message: object) -> dict[str, str]:
+    """Return the id of each call of a message -> its namespace as text; "" if it has none."""
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    entries = [
+        call for call in (calls if isinstance(calls, list) else ()) if isinstance(call, dict)
+    ]
+    functions = ((str(it.get("id") or ""), it.get("function")) for it in entries)
+    return {
+        call_id: str(function.get("namespace") or "")
+        for call_id, function in functions
+        if isinstance(function, dict)
+    }
 
 
 def calls_of(message: object) -> Iterator[tuple[str, str, str]]:

@@ -39,6 +39,7 @@ class CallReading(msgspec.Struct, frozen=True):
         from_object: the provider sent the arguments as an object instead of text, so a client
             may write them as another text with the same value.
         rejected: a client cannot use the call, whatever its name and arguments are.
+        namespace: the namespace of the tool; "" if it has none.
     """
 
     id: str
@@ -48,6 +49,7 @@ class CallReading(msgspec.Struct, frozen=True):
     kind: CallKind = "function"
     from_object: bool = False
     rejected: bool = False
+    namespace: str = ""
 
 
 class SealedReading(msgspec.Struct, frozen=True):

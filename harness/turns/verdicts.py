@@ -43,6 +43,18 @@ def unusable_reason(
     return parsed.error
 
 
+def may_lack_arguments(arguments: str) -> bool:
+    """Return whether a call with these arguments may have lost them.
+
+    Fragments of the turn that belong to no opened call may be its arguments. So a reader must
+    reject the call if there are such fragments.
+    """
+    return arguments.strip() in ("", "{}")
+
+
+OWNERLESS = "no arguments came for this call, and the arguments of a call without a name may be its"
+
+
 def end_of_call(
     position: int, error: str, raw: str, mode: Mode = "tool_use"
 ) -> ToolCallEnd | ToolCallRejected:

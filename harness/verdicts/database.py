@@ -266,8 +266,9 @@ def _stored(value: object) -> object:
 
 def _rate(row: Sequence[Any]) -> Rate:
     name, k, n, best_k, unjudged, *split = row
-    blamed = BlameSplit(*split[:4]), BlameSplit(*split[4:8])
-    return Rate(name, k, n, best_k, unjudged, *blamed, *split[8:])
+    many = len(BlameSplit.__struct_fields__)
+    blamed = BlameSplit(*split[:many]), BlameSplit(*split[many : 2 * many])
+    return Rate(name, k, n, best_k, unjudged, *blamed, *split[2 * many :])
 
 
 def _conversation_rate(row: Sequence[Any]) -> ConversationRate:

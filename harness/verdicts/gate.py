@@ -161,6 +161,18 @@ class Gate(msgspec.Struct, frozen=True):
     baseline: BaselineUpdate | None = None
     unjudged: tuple[str, ...] = ()
 
+    @property
+    def remark(self) -> str:
+        """What the verdict does not depend on: how many cells are unjudged; "" if none are."""
+        if not self.unjudged:
+            return ""
+        return f"{pluralize(len(self.unjudged), 'cell')} unjudged, such as {self.unjudged[0]}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The reasons and the remark."""
+        return (*self.reasons, *filter(None, (self.remark,)))
+
 
 def judge_gate(
     run: Run, policy: GatePolicy = NO_POLICY, questions: Questions | None = None
@@ -208,8 +220,6 @@ def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
     unsure = tuple(each.reason for each in rules if each.verdict == "inconclusive")
     verdict, reasons = _verdict(broken, unsure, judged, excused, rules)
     unjudged = tuple(it.cell for it in run.results if it.outcome is Outcome.UNJUDGED)
-    if unjudged:
-        reasons = (*reasons, f"{pluralize(len(unjudged), 'cell')} unjudged, such as {unjudged[0]}")
     change = updated[1] if updated else None
     return Gate(verdict, reasons, rules, excused, applied.stale, change, unjudged)
 

@@ -12,18 +12,22 @@ class BlameSplit(msgspec.Struct, frozen=True):
     """Numbers of failed turns, by the party to blame.
 
     Fields:
-        harness: turns that the types of the harness cannot express.
+        harness: turns that the types of the harness cannot express, and bodies that it cannot read.
+        request: turns that the provider rejected because of the request.
+        model_or_provider: turns whose bytes do not show which of the two is to blame.
     """
 
     model: int = 0
     provider: int = 0
     normalizer: int = 0
     harness: int = 0
+    request: int = 0
+    model_or_provider: int = 0
 
     @property
     def total(self) -> int:
         """Return the number of failed turns."""
-        return self.model + self.provider + self.normalizer + self.harness
+        return sum(msgspec.structs.astuple(self))
 
 
 class Rate(msgspec.Struct, frozen=True):

@@ -105,3 +105,36 @@ def test_an_error_with_its_status_is_no_deviation_but_a_page_is() -> None:
     assert lint(error, status=429, stream=True).findings == ()
     page = lint(b"<html><body>Bad gateway</body></html>", status=502, stream=True)
     assert [each.quirk for each in page.findings] == ["HTTP-HTML-BODY"]
+
+
+FRAGMENT = '{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}'
+NEEDY = {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "required", "quirk"),
+    [
+        ("", True, "ARGS-START-LOST"),
+        ("", False, ""),
+        ('city": "Oslo"}', False, "ARGS-START-LOST"),
+        ('{"city": "Oslo"', True, "ARGS-TRUNCATED-FINISH-OK"),
+        ('{"city": "Oslo"}', True, ""),
+        ("I cannot.", True, ""),
+    ],
+)
+def test_lost_arguments_of_a_turn_that_ended_well_are_a_deviation(
+    arguments: str,
+    required: bool,  # noqa: FBT001 - a row
+    quirk: str,
+) -> None:
+    piece = (FRAGMENT % msgspec.json.encode(arguments).decode()).encode()
+    chunks = (CHUNK % (OPEN, b"null"), CHUNK % (piece, b"null"))
+    body = stream(*chunks, CHUNK % (b"{}", b'"tool_calls"'), b"[DONE]")
+    tool = {"name": "f", "parameters": NEEDY if required else {"type": "object"}}
+    tools = [{"type": "function", "function": tool}]
+    found = [(it.quirk, it.level) for it in lint(body, tools=tools, stream=True).findings]
+    assert found == ([(quirk, "SHOULD")] if quirk else [])
+    cut = stream(*chunks, CHUNK % (b"{}", b'"length"'), b"[DONE]")
+    assert not {"ARGS-START-LOST", "ARGS-TRUNCATED-FINISH-OK"} & {
+        it.quirk for it in lint(cut, tools=tools, stream=True).findings
+    }

@@ -42,7 +42,7 @@ def test_without_a_client_init_writes_one_to_complete(harness: Harness) -> None:
     red = harness("run", "scenarios", *ONE)
     assert red.code == 1
     assert "NotImplementedError: call your client here" in red.out
-    assert 'File "conformance_client.py", line 11, in call_my_client' in red.out
+    assert 'File "conformance_client.py", line 12, in call_my_client' in red.out
     assert harness("run", "scenarios", *ONE, "--accept-new").code == 0
 
 

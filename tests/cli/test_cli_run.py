@@ -26,6 +26,7 @@ from harness.results.store import read_run
 from harness.runs import execute as execute_module
 from harness.runs.request import SelectedClients, requested_cells
 from harness.verdicts.gate import Gate
+from harness.verdicts.query_rows import BlameSplit
 from harness.verdicts.rankings import Rankings
 from harness.wire import cassette_file
 from harness.wire.cassette import Origin
@@ -245,7 +246,7 @@ def test_run_json_has_the_documented_keys(harness: Harness) -> None:
         assert rows
         for row in rows:
             assert row.keys() >= RANKED
-            assert set(row["parse_error"]) == {"model", "provider", "normalizer", "harness"}
+            assert set(row["parse_error"]) == set(BlameSplit.__struct_fields__)
             assert 0 <= row["low"] <= row["k"] / row["n"] <= row["high"] <= 1
     assert found["causes"]
     for cause in found["causes"]:

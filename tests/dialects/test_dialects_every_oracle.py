@@ -3,6 +3,7 @@
 Agreement on written and truncated streams is tested in `test_dialects_every`, with the round trip.
 """
 
+import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -29,6 +30,17 @@ def test_the_oracle_agrees_on_bundled_bodies(dialect: str) -> None:
     assert len(bundled) >= 10
     for one in bundled[:: 1 + len(bundled) // _MOST_BODIES]:
         assert_agrees(one)
+
+
+@each_dialect
+def test_a_last_blank_line_that_an_editor_cut_leaves_bundled_bodies_judged(dialect: str) -> None:
+    whole = [one for one in shipped()[dialect] if one.body.endswith((b"}\n\n", b"}\r\n\r\n"))]
+    for one in whole[:: 1 + len(whole) // _MOST_BODIES]:
+        before = oracle_reading(one)
+        after = oracle_reading(msgspec.structs.replace(one, body=one.body.rstrip()))
+        if before.calls is not None and before.knows("text") and before.knows("end"):
+            assert after.calls is not None, one.body
+            assert before.text in [it.text for it in (after, *after.alternatives)]
 
 
 @each_dialect

@@ -12,6 +12,7 @@ from harness import shipped
 from harness.results.catalogue import load_catalogue
 from harness.turns.deltas import Finish, FinishReason, ParseError, Usage
 from harness.turns.turn import Turn
+from harness.turns.verdicts import OWNERLESS
 from tests.dialects.openai_chat_streams import (
     BERGEN,
     OSLO,
@@ -84,6 +85,16 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
             {"function": {"arguments": BERGEN}},
         ),
         BOTH,
+    ),
+    "DELTA-INDEX-CHANGES": (
+        calls(opening(), entry(OSLO, index=1, id="c3"), opening(BERGEN, index=2, id="c2")),
+        turn(
+            call(BERGEN, "c2"),
+            parse_errors=(
+                ParseError("tool_use", OWNERLESS, "", "c1", "get_weather"),
+                ParseError("tool_use", "the call has no name", OSLO, "c3"),
+            ),
+        ),
     ),
     "DELTA-INDEX-SPARSE": (
         calls(opening(OSLO, index=-1), opening(index=7, id="c2"), entry(BERGEN, index=7)),

@@ -132,7 +132,6 @@ def test_deviations_that_keep_the_meaning_are_noted(quirk: str, events: tuple[Js
     [
         ("ANT-BLOCK-INDEX", (called(None), partial(OSLO, None))),
         ("ANT-BLOCK-INDEX", (called(), called(0, "t2"), partial(OSLO))),
-        ("ANT-DELTA-WITHOUT-BLOCK", (called(), partial(OSLO, 4))),
         ("ANT-BLOCK-STOP-EARLY", (called(input={"a": 1}), stop(), partial(OSLO))),
         ("ANT-BLOCK-STOP-EARLY", (called(input={"a": 1}),)),
         ("ARGS-OBJECT", (called(), partial({"a": 1}))),

@@ -15,7 +15,17 @@ from harness.wire import cassette_file
 from harness.wire.aws import encode_event, encode_exception, encode_message, wrap_chunk
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Read, Request
-from tests.dialects.bedrock_streams import closed, delta, messages, opened, piece, stop
+from tests.dialects.bedrock_streams import (
+    START,
+    chunks,
+    closed,
+    counted,
+    delta,
+    messages,
+    opened,
+    piece,
+    stop,
+)
 from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2] / "cassettes" / "aws-bedrock"
@@ -82,8 +92,6 @@ def test_quirks_of_bundled_bodies_are_noted(cassette: str, quirk: str) -> None:
         [opened("f"), closed(), piece("{}"), stop()],
         [opened("f", "t1", None), stop()],
         [opened(None), stop()],
-        [opened(""), stop()],
-        [piece("{}"), stop()],
         [opened("f"), piece({"a": 1}), stop()],
         [opened("f"), stop(), stop("end_turn")],
         [opened("f"), stop(), delta({"text": "more"})],
@@ -147,3 +155,18 @@ def _assert_same_messages(body: bytes) -> None:
             assert (frame.event, frame.offset) == (event.name, event.offset)
             assert frame.data.decode("utf-8", "replace") == event.data
             assert event.damaged == (event.data.encode() != frame.data)
+
+
+def test_events_of_nova_in_an_invoke_stream_are_judged() -> None:
+    events = [START, opened("f"), piece('{"a": 1}'), closed(), stop(), counted(3, 4)]
+    last = {"amazon-bedrock-invocationMetrics": {"inputTokenCount": 3}}
+    values = [{name: value} for name, value in events]
+    body = chunks(*values[:-1], values[-1] | last)
+    assert_agrees("bedrock-converse", body)
+    reading = oracle_reading(interaction("bedrock-converse", body))
+    assert [(it.id, it.name, it.arguments) for it in reading.calls or ()] == [
+        ("t1", "f", '{"a": 1}')
+    ]
+    assert reading.quirks == {"BED-NOVA-INVOKE"}
+    glued = chunks({"messageStop": {"stopReason": "end_turn"}, "metadata": {}})
+    assert oracle_reading(interaction("bedrock-converse", glued)).calls is None

@@ -17,7 +17,6 @@ from tests.dialects.test_dialects_cohere_read import (
     PIECES,
     end,
     lines,
-    more,
     start,
     text,
     v1,
@@ -49,7 +48,6 @@ def test_oracle_agrees_with_the_reader_or_abstains_on_hostile_events(
         (start("x", "f", {"a": 1}), end("TOOL_CALL")),
         (start("x"), start("y"), end("TOOL_CALL")),  # the same index
         (start("x", index=None), end("TOOL_CALL")),
-        (more("{}"), end("TOOL_CALL")),  # no start
         (v2("tool-call-start", tool_calls="no call"), end("TOOL_CALL")),
         (start("x", "f", "{}"), end("TOOL_CALL"), text("late")),
         (*PIECES, v1_end(tool_calls=[{"name": "g", "parameters": {"a": 1}}])),

@@ -60,7 +60,6 @@ def test_finish_words_have_the_meaning_of_the_contract(
 def test_oracle_abstains_if_two_entries_may_be_one_call() -> None:
     assert _calls(_entry("f"), _entry("f")).calls is None
     assert _calls(_entry("f", index=0), _entry("f", index=0)).calls is None
-    assert _calls(_entry("f", id="a"), _entry("f", id="a")).calls is None
     assert _calls(_entry("", "{}", id="a")).calls is None
 
 

@@ -35,7 +35,6 @@ def test_oracle_agrees_with_the_reader_or_abstains_on_hostile_events(
         (called(function("f", [1])), DONE),
         (called("no call"), DONE),
         (called(function(5, {})), DONE),
-        (called(function("f", {}, id="x")), called(function("f", {}, id="x")), DONE),
         (said(tool_calls="no list"), DONE),
         (DONE, called(function("f", {}))),  # after the end
         (said("a") | {"response": "b"}, DONE),

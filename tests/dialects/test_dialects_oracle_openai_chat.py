@@ -212,7 +212,6 @@ AMBIGUOUS_CALLS = {
     + calls(first(None, '{"b":2}')),
     "index missing, name again with an id": calls(first(None, id="")) + calls(first(None)),
     "index missing, an id after arguments": calls(call(None, "null")) + calls(first(None, "{}")),
-    "id of a sibling, no name": OPENING + calls(call(1, "{}", id="c1")),
     "object": calls({"index": 0, "id": "c1", "function": {"name": "f", "arguments": {"a": 1}}}),
     "unknown type": calls(first(0, type="custom")),
     "message with calls": event({"choices": [{"message": {"tool_calls": [first(0)]}}]}),

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +34,7 @@ from tests.dialects.openai_responses_streams import (
     sse,
     whole,
 )
+from tests.dialects.oracle_agreement import assert_agrees, interaction
 from tests.dialects.round_trips import written_turns
 from tests.dialects.scripted_turns import Script
 from tests.tables import each_row
@@ -135,14 +137,14 @@ def test_an_action_may_be_rejected_or_typed_and_is_no_call_of_a_function(kind: s
     found = reading(*events)
     assert found.quirks >= {"RESP-CLIENT-ITEM"}
     assert not any(one.ambiguous for one in found.deviations)
-    rejected, typed = expectation_from(found).readings
+    typed, rejected = expectation_from(found).readings
     assert [(each.name, each.id) for each in rejected.rejected] == [(name, "c1")]
     assert (rejected.calls, typed.rejected) == ((), ())
     (call,) = typed.calls
     assert (call.kind, call.name, call.id) == ("action", name, "c1")
     assert json.loads(call.arguments_text) == arguments or fields["operation"]
     turn = fold(read(iter_frames([sse(*events)])))
-    ((found_id, found_name, content, found_kind, _),) = map(astuple, turn.tool_calls)
+    ((found_id, found_name, content, found_kind, _, _),) = map(astuple, turn.tool_calls)
     assert (found_id, found_name, found_kind) == ("c1", name, "action")
     assert same_value(content, call.arguments_text)
     assert turn.parse_errors == ()
@@ -162,11 +164,54 @@ def test_the_contract() -> None:
     assert found.quirks == {"RESP-NO-EVENT-LINE"}
 
 
-def test_a_custom_call_has_its_kind() -> None:
+def test_a_custom_call_has_its_kind_and_is_open_if_nothing_declares_its_tool() -> None:
     item = {"type": "custom_tool_call", "id": "x", "call_id": "c1", "name": "sql", "input": "a"}
-    assert reading(done(item), completed(item)).calls == (
-        CallReading("c1", "sql", "a", 0, "custom"),
-    )
+    declared = [{"type": "custom", "name": "sql"}]
+    of_client = (CallReading("c1", "sql", "a", 0, "custom"),)
+    ended = completed(item, tools=declared)
+    created = event("response.created", response={"id": "resp_1", "tools": declared})
+    assert calls_of(reading(created, done(item), ended)) == [("c1", "sql", "a")]
+    asked = Request(body=json.dumps({"tools": declared}).encode())
+    one = interaction("openai-responses", sse(done(item), completed(item)))
+    assert oracle_reading(msgspec.structs.replace(one, request=asked)).calls == of_client
+    unknown = reading(done(item), completed(item))
+    assert unknown.calls is None
+    assert not [each for each in unknown.deviations if each.ambiguous]
+
+
+def test_a_delta_before_its_item_belongs_to_it() -> None:
+    found = reading(piece(OSLO), added(function()), done(function(OSLO)), completed(function(OSLO)))
+    assert calls_of(found) == ONE
+    assert "RESP-DELTA-BEFORE-ITEM" in found.quirks
+    assert not [each for each in found.deviations if each.ambiguous]
+
+
+@pytest.mark.parametrize("start", range(1, 6))
+def test_a_stream_that_resumes_anywhere_has_its_calls_and_no_deviation(start: int) -> None:
+    item = {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "Hi you"}]}
+    words = [
+        event("response.output_text.delta", item_id="m", output_index=0, delta=each)
+        for each in ("Hi", " you")
+    ]
+    events = [
+        event("response.created", response={"id": "resp_1"}),
+        added({**item, "content": []}),
+        *words,
+        done(item),
+        added(function(), 1),
+        piece('{"city":', 1),
+        piece('"Oslo"}', 1),
+        done(function(OSLO), 1),
+        completed(item, function(OSLO)),
+    ]
+    numbered = [each | {"sequence_number": at} for at, each in enumerate(events)]
+    body = sse(*numbered[start:])
+    found = assert_agrees(interaction("openai-responses", body))
+    assert calls_of(found) == ONE
+    assert found.quirks <= {"RESP-NO-EVENT-LINE"}
+    texts = {each.text for each in expectation_from(found).readings}
+    assert all("Hi you".endswith(text) for text in texts)
+    assert "Hi you" in texts or not found.knows("text")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.openai_chat.oracle import OpenAIChatOracle
+from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes, request_digest
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.scenario import Scenario
@@ -60,6 +61,7 @@ def test_request_digest_of_invalid_json_depends_on_its_bytes() -> None:
 TOOLS = (
     Tool("now"),
     Tool("f", parameters={"type": "object", "properties": {"a": {"type": "integer"}}}),
+    Tool("needy", parameters={"type": "object", "required": ["a"]}),
 )
 STREAM_END = b"data: [DONE]\n\n"
 
@@ -96,7 +98,21 @@ CASES: list[tuple[bytes, Blame]] = [
     (call_chunk('{"a":1}') + END, ""),
     (call_chunk("", "now") + END, ""),
     (call_chunk('{"a":1}') + chunk_bytes(role=None) + chunk_bytes("stop"), ""),
-    (call_chunk('{"a":') + END, "model"),
+    (call_chunk('{"a":') + END, "model or provider"),
+    (call_chunk('{"a":}') + END, "model or provider"),
+    (call_chunk('"a":1}') + END, "provider"),
+    (call_chunk("null") + END, "provider"),
+    (call_chunk("", "needy") + END, "provider"),
+    (call_chunk("{}", "needy") + END, "model"),
+    (call_chunk('{"a":') + chunk_bytes("length"), "model"),
+    (b"data: {\n\n" + chunk_bytes(content="a") + chunk_bytes("length"), "model"),
+    (error_object(code="invalid_api_key"), "request"),
+    (error_object(type="invalid_request_error"), "request"),
+    (error_object(code=404), "request"),
+    (error_object(code="INVALID_ARGUMENT"), "request"),
+    (error_object(code=503), "provider"),
+    (error_object(code="overloaded_error"), "provider"),
+    (b'data: {"result": {"answer": "a"}}\n\n' + STREAM_END, "harness"),
     (call_chunk('{"a":"one"}') + END, "model"),
     (call_chunk("{}", "unknown") + END, "model"),
     (chunk_bytes(content="a") + chunk_bytes("length"), "model"),
@@ -144,6 +160,17 @@ def test_blame_is_the_models_when_the_kind_of_answer_is_wrong(
 ) -> None:
     reading = OpenAIChatOracle().read(Interaction(Request(), 200, (), body, ()))
     assert blame_of_bytes(reading, TOOLS, due) == blame
+
+
+@pytest.mark.parametrize(
+    ("status", "blame"),
+    [(400, "request"), (401, "request"), (404, "request"), (408, "provider"), (500, "provider")],
+)
+def test_a_client_error_is_blamed_on_the_request(status: int, blame: Blame) -> None:
+    one = Interaction(Request(), status, (), error_object(code="x"), (), dialect="openai-chat")
+    assert blame_of_bytes(oracle_reading(one), TOOLS, status=status) == blame
+    model = Interaction(Request(), status, (), error_object(failed_generation="{"), ())
+    assert blame_of_bytes(OpenAIChatOracle().read(model), TOOLS, status=status) == "model"
 
 
 def test_blame_is_empty_when_the_tools_are_not_known() -> None:

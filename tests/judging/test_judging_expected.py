@@ -302,10 +302,14 @@ def test_a_body_without_a_complete_event_may_fail_with_any_code() -> None:
     assert expect(chunk(content="a"), b"data: {").failure == "interrupted"
 
 
-def test_calls_under_additional_kwargs_are_not_judged() -> None:
-    kwargs = {"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "{}"}}]}
-    found = expect(chunk(additional_kwargs=kwargs), chunk("tool_calls"), DONE)
-    assert {"calls", "failure", "finish"}.isdisjoint(found.judged)
+def test_calls_under_additional_kwargs_are_found_or_skipped() -> None:
+    whole = [{"function": {"name": name, "arguments": '{"a": 1}'}} for name in ("f", "g")]
+    chunks = [chunk(additional_kwargs={"tool_calls": [each]}) for each in whole]
+    read, skipped = expect(*chunks, chunk("tool_calls"), DONE).readings
+    assert [it.name for it in read.calls] == ["f", "g"]
+    assert (skipped.calls, skipped.failure) == ((), "*")
+    again = expect(*chunks, chunks[0], chunk("tool_calls"), DONE)
+    assert {"calls", "failure", "finish"}.isdisjoint(again.judged)
 
 
 @pytest.mark.parametrize(

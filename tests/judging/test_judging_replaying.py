@@ -157,7 +157,7 @@ class _Word(str):
         (ReasoningDelta(_NOTHING), "ReasoningDelta"),
         (
             ToolCallStart(0, _NOTHING, "name"),
-            "ToolCallStart(index: int, id: NoneType, name: str, kind: str)",
+            "ToolCallStart(index: int, id: NoneType, name: str, kind: str, namespace: str)",
         ),
         (ToolCallStart(_NOTHING, "id", "name"), "index: NoneType"),
         (ToolCallStart(True, "id", "name"), "index: bool"),  # noqa: FBT003 - what is wrong here

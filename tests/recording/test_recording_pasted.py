@@ -104,6 +104,25 @@ def test_the_address_in_the_output_of_curl_is_that_of_the_request() -> None:
     assert only.header("content-type") == "text/event-stream"
 
 
+@pytest.mark.parametrize("prompt", ["", "$ ", "% "])
+@pytest.mark.parametrize("option", ["-d", "--data-raw", "--json"])
+def test_the_request_of_a_curl_command_is_that_of_the_response(prompt: str, option: str) -> None:
+    body = {"model": "m", "tools": [{"type": "function", "function": {"name": "f"}}]}
+    address = "https://api.avian.io/v1/chat/completions"
+    words = f"{address}?key=k -H 'Authorization: Bearer s' \\\n  {option} '{json.dumps(body)}'"
+    _, cassette = first(f"{prompt}curl -N {words}\n{TEXT}".encode())
+    (only,) = cassette.interactions
+    assert json.loads(only.request.body) == body
+    assert (only.request.uri, only.body.decode()) == (address, TEXT)
+    assert "Bearer" not in str(only.request)
+
+
+@pytest.mark.parametrize("words", ["URL", "-d 'no JSON' URL", '-d \'{"open": ', "-d '[1]' URL"])
+def test_a_curl_command_without_a_json_object_leaves_the_request_unknown(words: str) -> None:
+    _, cassette = first(f"$ curl {words}\n{TEXT}".encode())
+    assert cassette.interactions[0].request.body == b""
+
+
 @pytest.mark.parametrize("literal", [repr, str.encode, json.dumps])
 def test_names_of_events_in_literals_stay(literal: Callable[[str], object]) -> None:
     lines = [line for name, event in NAMED.items() for line in sse_lines(name, event)]

@@ -24,6 +24,8 @@ def test_failures_are_counted_by_blame_and_fill_the_bar(sample: Run) -> None:
         "normalizer": sum(each.outcome.fails for each in sample.results),
         "model": 6,
         "provider": 4,
+        "model or provider": 0,
+        "request": 0,
         "harness": 0,
     }
     assert sum(each.width for each in shares.values()) == pytest.approx(1_000, abs=0.5)

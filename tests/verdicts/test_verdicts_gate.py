@@ -17,6 +17,7 @@ from harness.verdicts.expectations import AcceptedFailure
 from harness.verdicts.gate import RuleVerdict, judge_gate, judge_rules, next_baseline, summarize
 from harness.verdicts.judged_shares import judged_shares
 from harness.verdicts.policy import GatePolicy
+from harness.verdicts.query_rows import BlameSplit
 from harness.verdicts.rankings import rankings
 from harness.verdicts.statistics import wilson
 from tests.runs.runs_samples import a_result, a_run, a_turn
@@ -34,7 +35,7 @@ def test_summary_has_its_public_keys() -> None:
     for axis in ("models", "prompts", "pairs", "normalizers"):
         (line,) = found["rankings"][axis]
         assert set(line) >= RANKED
-        assert line["parse_error"] == {"model": 0, "provider": 0, "normalizer": 0, "harness": 0}
+        assert line["parse_error"] == dict.fromkeys(BlameSplit.__struct_fields__, 0)
     assert found["gate"]["verdict"] == "fail"
     assert len(found["gate"]["reasons"]) == 1
 
@@ -104,10 +105,11 @@ def test_unjudged_cells_neither_conform_nor_fail() -> None:
     run = a_run([a_result("a", outcome=Outcome.UNJUDGED), a_result("b")])
     gate = judge_gate(run)
     assert (gate.verdict, gate.unjudged) == ("pass", ("a/reference",))
-    assert gate.reasons == (
-        "1 cell conforms",
-        "1 cell unjudged, such as a/reference",
-    )
+    assert gate.reasons == ("1 cell conforms",)
+    assert gate.lines == (*gate.reasons, "1 cell unjudged, such as a/reference")
+    failed = judge_gate(a_run([*run.results, a_result("c", outcome=Outcome.LOST_CALL)]))
+    assert failed.verdict == "fail"
+    assert all("c/reference" in reason for reason in failed.reasons)
     (ranked,) = rankings(run).normalizers
     assert (ranked.k, ranked.n, ranked.unjudged) == (1, 1, 1)
 

@@ -159,13 +159,14 @@ def _usable(call: ToolCall) -> ToolCall | ParseError:
     error = unusable_reason(call.name, arguments, cut_short=False)
     if error:
         snippet = call.arguments[:SNIPPET_CHARACTERS]
-        return ParseError("tool_use", error, snippet, call.id, call.name)
-    return ToolCall(call.id, fitting_name(call.name), arguments if arguments.strip() else "{}")
+        return ParseError("tool_use", error, snippet, call.id, call.name, call.namespace)
+    arguments = arguments if arguments.strip() else "{}"
+    return ToolCall(call.id, fitting_name(call.name), arguments, namespace=call.namespace)
 
 
 def _failed(error: ParseError, result: ToolResult | None, storing: StoringOptions) -> AnsweredCall:
     arguments = encode_json({"raw": error.snippet}).decode()
-    call = ToolCall(error.id, fitting_name(error.name), arguments)
+    call = ToolCall(error.id, fitting_name(error.name), arguments, namespace=error.namespace)
     if result is not None:
         return AnsweredCall(call, _result(result, storing))
     text = f"[{error.mode} parse error] {error.error[:_MOST_ERROR]}"

@@ -124,7 +124,8 @@ def _call(item: dict[str, Any]) -> ToolCall:
             call_id, text_of(custom.get("name")), text_of(custom.get("input")), "custom"
         )
     fields = as_dict(function)
-    return ToolCall(call_id, text_of(fields.get("name")), _arguments(fields.get("arguments")))
+    name, arguments = text_of(fields.get("name")), _arguments(fields.get("arguments"))
+    return ToolCall(call_id, name, arguments, namespace=text_of(fields.get("namespace")))
 
 
 def _arguments(value: object) -> str:

@@ -63,6 +63,19 @@ class _NoIds(Channel):
         return tuple(with_calls(it, lambda call: call | {"id": ""}) for it in messages)
 
 
+@channel_mutant("namespaces-dropped", "HIST-NAMESPACE")
+class _NoNamespaces(Channel):
+    """Sends calls back without the namespace of their tool."""
+
+    def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
+        messages = super().request_messages(history)
+        return tuple(with_calls(it, self._plain) for it in messages)
+
+    def _plain(self, call: Message) -> Message:
+        function = {key: it for key, it in call["function"].items() if key != "namespace"}
+        return call | {"function": function}
+
+
 @channel_mutant("names-not-mapped", "HIST-NAME")
 class _OwnNames(Channel):
     """Sends names with characters that providers reject."""

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
-from harness.dialects.kit.oracle.events import CHECKSUM, Event
+from harness.dialects.kit.oracle.events import AWS_MARK, CHECKSUM, Event
 from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
@@ -21,6 +21,8 @@ from harness.dialects.kit.oracle.values import (
     meanings,
     member_text,
 )
+from harness.turns.oracle_reading import OracleReading
+from harness.wire.interaction import Interaction
 
 _SERVER_TOOL: Final = "server_tool_use"
 
@@ -66,8 +68,8 @@ class Blocks(OpenCalls[int, _Call]):
             return
         if index in self._others:
             return
-        call, piece = self._calls.get(index), use.get("input")
-        if call is None or call.stopped or not isinstance(piece, str):
+        call, piece = self._calls.setdefault(index, _Call(offset)), use.get("input")
+        if call.stopped or not isinstance(piece, str):
             self._unclear(offset)
         else:
             call.fragments.append(piece)
@@ -96,13 +98,15 @@ class Blocks(OpenCalls[int, _Call]):
             self._unclear(offset)
             return
         if not name:
-            self._notes.ambiguous("NAME-EMPTY", offset, calls=True)
+            self._notes.harmless("NAME-EMPTY", offset)
         if not call_id:
             self._notes.harmless("DELTA-ID-MISSING", offset)
         self._calls[index] = _Call(offset, call_id, name)
 
 
 _LAST: Final = "metadata"
+# What `InvokeModelWithResponseStream` adds to the last event of a model.
+_METRICS: Final = "amazon-bedrock-invocationMetrics"
 
 
 class BedrockConverseOracle(OneEndOracle):
@@ -126,6 +130,7 @@ class BedrockConverseOracle(OneEndOracle):
 
     def __init__(self) -> None:
         super().__init__()
+        self._is_framed = False
         self.table = self._blocks = Blocks(self.notes)
         self._takes: dict[str, TakeEvent] = {
             "messageStart": self._nothing,
@@ -135,6 +140,11 @@ class BedrockConverseOracle(OneEndOracle):
             "messageStop": self._message_stop,
             _LAST: self._nothing,
         }
+
+    def read(self, interaction: Interaction) -> OracleReading:
+        """Return the meaning of the body of `interaction`, by the contract of the API."""
+        self._is_framed = interaction.body.startswith(AWS_MARK)
+        return super().read(interaction)
 
     def may_follow(self, event: Event) -> bool:
         """Return whether `event` may come after the event that ends the turn."""
@@ -172,10 +182,11 @@ class BedrockConverseOracle(OneEndOracle):
 
     def _keyed(self, name: str, value: Json, event: Event) -> None:
         inner = value[name]
-        if len(value) > 1 or not isinstance(inner, dict):
+        if value.keys() - {name, _METRICS} or not isinstance(inner, dict):
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
             return
-        self.notes.harmless("BED-EVENT-NAMES-AS-KEYS", event.offset)
+        quirk = "BED-NOVA-INVOKE" if self._is_framed else "BED-EVENT-NAMES-AS-KEYS"
+        self.notes.harmless(quirk, event.offset)
         if name not in self._takes:
             self._fail(inner, event)
         else:

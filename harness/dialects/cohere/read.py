@@ -34,6 +34,8 @@ class _Reader(EventReader):
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Process one event, or a complete document."""
         kind = value.get("type") or value.get("event_type")
+        if kind is None and error_of(value) is None and frame.event in V2.TAKES:
+            kind = frame.event  # quirk SSE-TYPE-IN-NAME-ONLY
         if type(kind) is not str:
             self._document(value, frame)
             return

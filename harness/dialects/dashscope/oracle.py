@@ -94,7 +94,6 @@ class CallTable(OpenCalls[int, _Call]):
 
     def __init__(self, notes: Notes) -> None:
         super().__init__(notes)
-        self._ids: set[str] = set()
         self._lists = 0
         self._without_index = False
         self.from_objects = False
@@ -141,9 +140,6 @@ class CallTable(OpenCalls[int, _Call]):
             return
         if call is None:
             call = self._calls[index] = _Call(event.offset)
-            if call_id in self._ids:
-                self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", event.offset, calls=True)
-            self._ids |= {call_id} if call_id else set()
         elif not call_id and "id" in entry:
             self._notes.harmless("DELTA-ID-EMPTY-LATER", event.offset)
         elif call_id and call.name and not call.id:  # the call may have started without it

@@ -51,6 +51,8 @@ class GoogleInteractionsOracle(GoogleOracle):
     EMPTY_DATA: ClassVar[str] = "SSE-COMMENT-AS-DATA"
     ANY_VALUE_COUNTS: ClassVar[bool] = True
 
+    TYPE_MEMBER: ClassVar[str] = "event_type"
+
     def __init__(self) -> None:
         super().__init__()
         self._steps: dict[int, _Call | None] = {}  # None for a step that is not a call
@@ -77,6 +79,10 @@ class GoogleInteractionsOracle(GoogleOracle):
         return tuple(call.reading(from_object=not call.fragments) for call in calls)
 
     # Events
+
+    def is_event_name(self, name: str) -> bool:
+        """Return whether the API has an event of this type, and it is not an error."""
+        return name in self._takes and name != "error"
 
     def take(self, value: Json, event: Event) -> None:
         """Process one event, or the complete interaction."""
@@ -200,10 +206,13 @@ class GoogleInteractionsOracle(GoogleOracle):
 
     def _delta(self, value: Json, event: Event) -> None:
         index, delta = value.get("index"), value.get("delta")
+        kind = delta.get("type") if isinstance(delta, dict) else None
+        if kind == "arguments_delta" and type(index) is int:
+            self._steps.setdefault(index, _Call({}, "", event.offset))
         if type(index) is not int or index not in self._steps or not isinstance(delta, dict):
             self.notes.unreadable("EVENT-GLUED", event.offset)
             return
-        kind, call = delta.get("type"), self._steps[index]
+        call = self._steps[index]
         if kind == "arguments_delta":
             self._fragment(call, delta.get("arguments"), event.offset)
         elif kind == "text" and call is None:
@@ -230,7 +239,9 @@ class GoogleInteractionsOracle(GoogleOracle):
             self.notes.unreadable("EVENT-GLUED", event.offset)
         elif (call := self._steps[index]) is not None:
             call.over = True
-            if not call.name:  # only in the first version, where a start need not have one
+            if (
+                not call.name and not call.fragments
+            ):  # only in the first version, where a start need not have one
                 self._open_first(event)
 
     def _document(self, value: Json, event: Event) -> None:

@@ -90,6 +90,8 @@ class _Reader(EventReader):
             return
         self._data = frame.data
         kind = value.get("event_type")
+        if kind is None and not value.get("error") and frame.event in self._TAKE:
+            kind = frame.event  # quirk SSE-TYPE-IN-NAME-ONLY
         take = self._TAKE.get(kind) if isinstance(kind, str) else None
         if take is not None:
             self.is_known = True

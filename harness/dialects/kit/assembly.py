@@ -23,7 +23,13 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
+from harness.turns.verdicts import (
+    OWNERLESS,
+    CallIds,
+    end_of_call,
+    may_lack_arguments,
+    unusable_reason,
+)
 
 # After these a call whose arguments never began may have been cut off before them.
 _CUT_SHORT = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.OTHER))
@@ -34,12 +40,13 @@ _NO_USAGE = Usage()
 class _Call:
     """Collects the id, name and arguments of one call while the response arrives."""
 
-    __slots__ = ("fragments", "id", "kind", "name", "position", "rejection")
+    __slots__ = ("fragments", "id", "kind", "name", "namespace", "position", "rejection")
 
     def __init__(self, call_id: str, name: str, kind: CallKind = "function") -> None:
         self.id = call_id
         self.name = name
         self.kind = kind
+        self.namespace = ""
         self.position = -1  # from its start on
         self.fragments: list[str] = []
         self.rejection = ""  # why it must not run, whatever its arguments say
@@ -125,6 +132,7 @@ class Assembly:
         call_id: object = "",
         name: object = "",
         kind: CallKind = "function",
+        namespace: str = "",
     ) -> None:
         """Begin the call at `key`, or add the id or name to a call that has begun.
 
@@ -138,6 +146,7 @@ class Assembly:
             call = self._calls[key] = _Call(call_id, name, kind)
         call.id = call.id or call_id
         call.name = call.name or name
+        call.namespace = call.namespace or namespace
         if name and call.name != name:
             call.rejection = call.rejection or f"its name was {call.name!r} and then {name!r}"
         if call.name and call.position < 0:
@@ -182,7 +191,8 @@ class Assembly:
         call.position = self._started
         self._started += 1
         call_id = self._ids.unique(call.id, self.seed, call.position, call.name)
-        self.out.append(ToolCallStart(call.position, call_id, call.name, call.kind))
+        start = ToolCallStart(call.position, call_id, call.name, call.kind, call.namespace)
+        self.out.append(start)
         self.out += [ArgumentsDelta(call.position, fragment) for fragment in call.fragments]
 
     # The end
@@ -227,13 +237,18 @@ class Assembly:
             failed: why no call of this turn may be executed; "" if they may.
             cut_short: the model was stopped, so a call without arguments may have lost them.
         """
+        ownerless = any(
+            not (call.name or may_lack_arguments(call.arguments)) for call in self._calls.values()
+        )
         for call in self._calls.values():
             if call.position < 0:
                 self._start(call)
             text = call.arguments
+            lacks = ownerless and call.kind == "function" and may_lack_arguments(text)
             error = (
                 failed
                 or call.rejection
+                or (OWNERLESS if lacks and call.name else "")
                 or unusable_reason(call.name, text, call.kind, cut_short=cut_short)
             )
             self.out.append(end_of_call(call.position, error, text))

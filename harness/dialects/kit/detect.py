@@ -109,7 +109,8 @@ def frame_names(*names: str) -> Sign:
 def types(*starts: str) -> Sign:
     """Return a sign for events whose `type` begins with one of these texts.
 
-    If a text ends in `$`, the rest of it must equal the type.
+    If a text ends in `$`, the rest of it must equal the type. For an event without the member, its
+    name in the framing counts.
     """
     return _value_sign(Strength.TYPE, "type", starts)
 
@@ -160,8 +161,8 @@ def error_in(event: Json) -> Json:
 
 
 def _value_sign(strength: Strength, member: str, starts: tuple[str, ...]) -> Sign:
-    def label_of(event: Json, _: str) -> str:
-        value = event.get(member)
+    def label_of(event: Json, name: str) -> str:
+        value = event.get(member, name if member.endswith("type") else None)
         is_one = isinstance(value, str) and f"{value}$".startswith(starts)
         return f"{member} {value}" if is_one else ""
 

@@ -169,12 +169,14 @@ class ReasoningPart(msgspec.Struct, frozen=True):
 class CallPart(msgspec.Struct, frozen=True):
     """A part of a message that is a call.
 
-    `arguments` are JSON text, or a value of any type if they are invalid.
+    `arguments` are JSON text, or a value of any type if they are invalid. `namespace` is the
+    namespace of the tool; "" if it has none.
     """
 
     id: str
     name: Any
     arguments: Any
+    namespace: str = ""
 
 
 class ResultPart(msgspec.Struct, frozen=True):
@@ -278,6 +280,7 @@ def _sealed_entries(parts: tuple[Part, ...]) -> Iterator[Json]:
 
 def _call_entry(call: CallPart) -> Json:
     function = {"name": call.name, "arguments": call.arguments}
+    function |= {"namespace": call.namespace} if call.namespace else {}
     return {"id": call.id, "type": "function", "function": function}
 
 

@@ -58,11 +58,13 @@ class CallList(OpenCalls[int, OpenCall]):
     def _new(
         self, call_id: str, name: str, known: OpenCall | None, offset: int, *, has_index: bool
     ) -> OpenCall:
-        """Begin a call; note that it is ambiguous if the item could also continue `known`."""
+        """Begin a call, or name `known`; note that it is ambiguous if both are possible."""
+        if known is not None and not known.name and call_id in ("", known.id or call_id):
+            self._notes.harmless("DELTA-NAME-LATE", offset)
+            known.id, known.name = call_id or known.id, name
+            return known
         rival = known if has_index else next(reversed(self._calls.values()), None)
-        if call_id in self._by_id:
-            self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
-        elif rival is not None:
+        if rival is not None and call_id not in self._by_id:
             told_apart = bool(call_id and rival.id) or name != rival.name
             quirk = "DELTA-INDEX-ALL-ZERO" if has_index else "DELTA-INDEX-MISSING"
             self._notes.ambiguous(quirk, offset, calls=not told_apart)
@@ -76,7 +78,7 @@ class CallList(OpenCalls[int, OpenCall]):
         self._notes.harmless("MIST-CALL-FRAGMENTS", offset)
         if not has_index and len(self._calls) == 1:
             known = self._calls[0]
-        if known is None or (call_id and call_id != known.id):
+        if (known is None and not has_index) or (known and call_id not in ("", known.id)):
             self._notes.ambiguous("DELTA-ID-NAME-FIRST-ONLY", offset, calls=True)
         return known or self._new(call_id, "", None, offset, has_index=True)
 

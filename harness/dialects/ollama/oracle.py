@@ -108,8 +108,6 @@ class OllamaOracle(OneEndOracle):
         """Note deviations if a call has no id, or the id or index of another call."""
         if not call_id:
             self.notes.harmless("OLL-ARGS-OBJECT", offset)
-        elif call_id in self._ids:
-            self.notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
         if isinstance(index, int) and index in self._indices and not call_id:
             self.notes.ambiguous("DELTA-INDEX-ALL-ZERO", offset, calls=True)
         self._ids.add(call_id or "")

@@ -17,7 +17,13 @@ from harness.dialects.openai_chat.fragments import Fragments
 from harness.turns.arguments import same_value
 from harness.turns.deltas import ArgumentsDelta, CallKind, Delta, ToolCallStart
 from harness.turns.json_values import as_text
-from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
+from harness.turns.verdicts import (
+    OWNERLESS,
+    CallIds,
+    end_of_call,
+    may_lack_arguments,
+    unusable_reason,
+)
 
 
 class ReaderPolicy(Options, frozen=True):
@@ -155,6 +161,9 @@ class ChatCalls:
             cut_short: the provider stopped the turn early (`length`), so a call whose arguments
                 did not begin cannot be distinguished from a call without arguments.
         """
+        ownerless = any(
+            not (call.name or may_lack_arguments(call.fragments.text)) for call in self._calls
+        )
         if self._policy.nameless == "drop":
             self._calls = [call for call in self._calls if call.name]
         self._send_starts(out, is_over=True)
@@ -163,9 +172,11 @@ class ChatCalls:
                 out.append(ArgumentsDelta(call.position, rest))
             arguments = call.fragments.text
             kind = _kind(call)
+            lacks = ownerless and not call.custom and may_lack_arguments(arguments)
             error = (
                 failed
                 or call.fault()
+                or (OWNERLESS if lacks and call.name else "")
                 or unusable_reason(call.name, arguments, kind, cut_short=cut_short)
             )
             out.append(end_of_call(call.position, error, arguments))

@@ -55,6 +55,8 @@ class ResponsesCalls:
         """Process a fragment of a call's arguments; `kind` is the type of the call's item."""
         if not item.kind:
             item.kind = kind
+            # Its beginning may be in an earlier stream, so that only the complete item is certain.
+            item.pending = []
             self._turn.open(item.key, kind=kind_of(kind))
         if item.pending is None:
             self._turn.append(item.key, piece)
@@ -106,7 +108,8 @@ class ResponsesCalls:
             if name == item.opened:
                 return
             item.opened = name
-            self._turn.open(item.key, call_id, name, kind)
+            namespace = as_text(value.get("namespace"))
+            self._turn.open(item.key, call_id, name, kind, namespace)
 
     def arguments_of(self, value: dict[str, Any], frame: Frame, path: Path) -> str:
         """Return the arguments, or the input, in `value`; other values keep their JSON text.

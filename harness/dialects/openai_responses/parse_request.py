@@ -94,7 +94,8 @@ def _parts(item: Json) -> Iterator[kit.Part]:
         if kind == "custom_tool_call":
             # The free text of a custom tool is its only argument, as in the tool loop.
             arguments = kit.json_text({"input": item.get("input")})
-        yield kit.CallPart(str(item.get("call_id") or ""), item.get("name"), arguments)
+        namespace = as_text(item.get("namespace"))
+        yield kit.CallPart(str(item.get("call_id") or ""), item.get("name"), arguments, namespace)
     elif kind in _RESULTS:
         yield kit.ResultPart(item.get("call_id"), item.get("output"))
     elif kind == "reasoning":

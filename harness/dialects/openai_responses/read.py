@@ -49,7 +49,7 @@ class TextDeltaEvent(msgspec.Struct, gc=False):
 piece_of = piece_decoder(TextDeltaEvent)
 
 
-_FAILED: Final = frozenset(("failed", "cancelled"))
+_FAILED: Final = frozenset(("failed", "cancelled", "canceled"))
 _OVER: Final = _FAILED | {"completed", "incomplete"}
 # The terminal event, such as `response.failed` -> its status if the response has none.
 TERMINAL_EVENTS: Final = {f"response.{status}": status for status in _OVER} | {
@@ -128,7 +128,7 @@ class _Reader(EventReader):
     def __init__(self, tools: tuple[str, ...]) -> None:
         super().__init__()
         self._tools = frozenset(tools)
-        self._custom: frozenset[str] | None = None
+        self._custom: frozenset[str] | None = self._tools or None
         self._items = Items()
         self._calls = ResponsesCalls(self.turn, self._items)
         self._refusal: list[str] = []

@@ -122,7 +122,8 @@ def blame_of_replies(evidence: ConversationEvidence) -> Blame:
     for request in reversed(evidence.requests):
         if request.sent.index is not None:
             reading = oracle_reading(request.sent.answer)
-            blame = blame_of_bytes(reading, evidence.task.tools or None)
+            status = request.sent.answer.status
+            blame = blame_of_bytes(reading, evidence.task.tools or None, status=status)
             if blame:
                 return blame
     return "model"

@@ -16,11 +16,12 @@ _ANNOUNCED: Final = "FINISH-TOOLCALLS-WITHOUT-CALLS"
 
 
 class OracleCall(msgspec.Struct, frozen=True):
-    """A call in the bytes that the agent may execute; `id` is "" if the call has none."""
+    """A call in the bytes that the agent may execute; what it does not have is ""."""
 
     id: str
     name: str
     arguments: str
+    namespace: str = ""
 
 
 class OracleReply(msgspec.Struct, frozen=True):
@@ -76,7 +77,8 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
     if sent.answer.broken or any(not _has_calls_of(expectation, each) for each in readings):
         return OracleReply(text=text, without_arguments=bare)
     calls = tuple(
-        OracleCall(call.id or "", call.name, _call_arguments(call)) for call in expectation.calls
+        OracleCall(call.id or "", call.name, _call_arguments(call), call.namespace)
+        for call in expectation.calls
     )
     known = all("text" in each.judged and each.text == text for each in readings)
     reasoning = reading.reasoning if known else ""

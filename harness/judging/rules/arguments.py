@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from harness.dialects.table import DIALECTS, read_request
 from harness.judging.evidence import TurnEvidence, turn_rule
+from harness.judging.reasons import with_reason
 from harness.judging.repairs import is_demanded
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_arguments, markers_in_name
@@ -26,6 +27,7 @@ from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool
 
 _CHECKER = Checker()
+_NOTHING_RUN = "a parse error, nothing executed"
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 # Escapes of single characters, and the zeros at the end of a number.
 _LOST_IN_PARSING = re.compile(r"\\[bfnrt\\]|(\.\d*?)0+\b")
@@ -134,14 +136,18 @@ def _broken_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
         call = evidence.turn.tool_calls[index]
         if call.name and evidence.is_unreported(call) and _is_usable(call):
             actual = f"{call.name} {call.arguments}"
-            expected, came = "a parse error, nothing executed", _sent_instead(evidence, call)
+            expected = with_reason(_NOTHING_RUN, evidence, call.name, call.id)
+            came = _sent_instead(evidence, call)
             yield Violation(f"calls[{index}]", expected, actual, came=came)
 
 
 def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
     """Return what the stream contained instead of usable arguments of `call`; "" if unknown."""
     of_name = [each for each in evidence.oracle.calls or () if each.name == call.name]
-    quoted = [(it.name, it.snippet) for it in evidence.expectation.rejected]
+    actions = {each.name for each in of_name if each.kind == "action"}  # never without content
+    quoted = [
+        (it.name, it.snippet) for it in evidence.expectation.rejected if it.name not in actions
+    ]
     written = "" if call.arguments.strip() == "{}" else call.arguments  # both: there are none
     is_sent = not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or any(
         (it.kind, it.arguments) == (call.kind, call.arguments) for it in of_name
@@ -186,6 +192,7 @@ def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
         is_run = not {missed.name, missed.id}.isdisjoint(executed)
         if not is_run and not (not missed.name and executed):
             said = f"{missed.name or 'a call'} rejected"
+            said = with_reason(said, evidence, missed.name or "", missed.id or "")
             yield Violation(f"parse_errors[{index}]", said, "nothing")
 
 

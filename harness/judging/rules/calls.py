@@ -35,6 +35,8 @@ def _name_exact(evidence: TurnEvidence) -> Iterator[Violation]:
             is_joined = not call.name.replace(expected.name, "")
             came = as_sent(is_sent=is_joined and _NAME_REPEATED in evidence.oracle.quirks)
             yield Violation(f"calls[{index}].name", expected.name, call.name, came=came)
+        if call.namespace != expected.namespace:
+            yield Violation(f"calls[{index}].namespace", expected.namespace, call.namespace)
 
 
 @turn_rule("CALL-ID-PRESENT", Outcome.MISMATCH)

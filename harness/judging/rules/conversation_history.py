@@ -19,7 +19,7 @@ from harness.results.duties import load_duties
 from harness.results.outcome import Outcome
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import join_surrogates
-from harness.turns.messages import calls_of, role_of, text_of
+from harness.turns.messages import calls_of, namespaces_of, role_of, text_of
 
 _FORM: Final = "HIST-FORM"
 _REASONING: Final = "HIST-REASONING-REQUIRED"
@@ -114,6 +114,19 @@ def _id_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
             if free and stored and call.id not in [call_id for _, call_id in stored]:
                 path, call_id = stored[-1]
                 yield Violation(f"requests[{index + 1}].{path}.id", call.id, call_id)
+
+
+@conversation_rule("HIST-NAMESPACE", Outcome.MISMATCH, always=True, yields_to=_NO_ID)
+def _namespace_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for index, request in enumerate(evidence.requests[:-1]):
+        sent = {call.id: call.namespace for call in request.reply.calls or () if call.namespace}
+        before = len(request.messages)
+        messages = evidence.requests[index + 1].messages
+        for number, message in enumerate(messages[before:], start=before):
+            for at, (call_id, namespace) in enumerate(namespaces_of(message).items()):
+                if sent.get(call_id, namespace) != namespace:
+                    path = f"requests[{index + 1}].messages[{number}].tool_calls[{at}].namespace"
+                    yield Violation(path, sent[call_id], namespace)
 
 
 def _iter_calls(messages: tuple[object, ...]) -> Iterator[tuple[str, str, str, str]]:

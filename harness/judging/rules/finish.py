@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
+from harness.judging.reasons import KEEP_REST
 from harness.judging.rule import Violation
 from harness.judging.rules.stream_content import (
     as_sent,
     has_lone_surrogate,
     lacks_finish,
+    refusal_as_text,
     without_end,
 )
 from harness.results.finding import Came
@@ -76,6 +78,7 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
         is_end = oracle.ended and "STREAM-NO-EVENTS" in oracle.quirks  # `[DONE]` and nothing else
         is_sent = is_end or (_is_cut(evidence) and lacks_finish(evidence))
         came = as_sent(is_sent=is_sent or _hands_promise_over(evidence)) or without_end(evidence)
+        came = came or refusal_as_text(evidence)
         yield Violation("failure", expected, _NO_FAILURE, came=came)
 
 
@@ -104,7 +107,8 @@ def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     if actual and not evidence.expectation.failure:
         said = f"{actual.code}: {actual.message}"
         came = _cut_before_output(evidence) or has_lone_surrogate(evidence)
-        yield Violation("failure", _NO_FAILURE, said, came=came)
+        kept = f"{_NO_FAILURE}: {KEEP_REST}" if evidence.expectation.rejected else _NO_FAILURE
+        yield Violation("failure", kept, said, came=came)
 
 
 def _cut_before_output(evidence: TurnEvidence) -> Came:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.random_values import ids_of_turn, mask, mask_turn, sent_ids
+from harness.judging.reasons import KEEP_REST
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
@@ -20,7 +21,9 @@ def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
         is_loud = expected.failure is not None or expected.may_fail or is_bad
         if not came and is_loud:
             came = "failure"
-        yield Violation("replay", "no exception", replay.error, raised=replay.raised, came=came)
+        keeps_rest = expected.rejected and expected.failure is None
+        text = f"no exception: {KEEP_REST}" if keeps_rest else "no exception"
+        yield Violation("replay", text, replay.error, raised=replay.raised, came=came)
 
 
 @turn_rule("NO-HANG", Outcome.HANG, always=True)

@@ -166,3 +166,12 @@ def _finite(number: str) -> float:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
+
+
+def refusal_as_text(evidence: TurnEvidence) -> Came:
+    """Return "refusal" if the client hands the model's refusal over as text of a complete turn."""
+    turn, refusal = evidence.turn, evidence.oracle.refusal
+    is_complete = turn.failure is None and turn.finish is not None
+    if not refusal or not is_complete or evidence.expectation.failure is None:
+        return ""
+    return "refusal" if turn.text.strip() == f"{evidence.oracle.text}{refusal}".strip() else ""

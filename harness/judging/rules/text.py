@@ -6,7 +6,7 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import text_differs
 from harness.judging.rules.markup import is_text_doubled, markers_in_text
-from harness.judging.rules.stream_content import as_sent
+from harness.judging.rules.stream_content import as_sent, refusal_as_text
 from harness.results.outcome import Outcome
 
 _PROTOCOL_MARKS = ("data:", "[DONE]", '"choices"', '"delta"')
@@ -36,7 +36,8 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
         return
     others = (_has_replacement, _leaked_marks, _has_reasoning, is_text_doubled, markers_in_text)
     if text_differs(evidence) and not any(other(evidence) for other in others):
-        yield Violation("text", evidence.expectation.text, evidence.turn.text)
+        came = refusal_as_text(evidence)
+        yield Violation("text", evidence.expectation.text, evidence.turn.text, came=came)
 
 
 @turn_rule("TEXT-NO-REPLACEMENT", Outcome.MISMATCH, field="text")

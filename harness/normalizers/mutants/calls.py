@@ -27,6 +27,12 @@ def _name_lost(call: HeldCall) -> HeldCall:
     return replace(call, name="") if call.error is None else call
 
 
+@edits_call("namespace-dropped", "CALL-NAME-EXACT")
+def _namespace_dropped(call: HeldCall) -> HeldCall:
+    """Gives calls without the namespace of their tool."""
+    return replace(call, namespace="")
+
+
 @edits_call("name-doubled", "CALL-NAME-EXACT")
 def _name_doubled(call: HeldCall) -> HeldCall:
     """Appends a repeated name to itself."""

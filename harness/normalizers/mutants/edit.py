@@ -48,6 +48,7 @@ class HeldCall(msgspec.Struct, frozen=True):
     arguments: str
     error: ParseError | None
     kind: CallKind = "function"
+    namespace: str = ""
 
 
 EditDeltas: TypeAlias = Callable[[Iterator[Delta]], Iterator[Delta]]
@@ -193,7 +194,9 @@ def _with_calls_edited(
 
 def _hold(calls: dict[int, HeldCall], delta: CallDelta) -> None:
     if isinstance(delta, ToolCallStart):
-        calls[delta.index] = HeldCall(delta.index, delta.id, delta.name, "", None, delta.kind)
+        calls[delta.index] = HeldCall(
+            delta.index, delta.id, delta.name, "", None, delta.kind, delta.namespace
+        )
     elif isinstance(delta, ArgumentsDelta):
         call = calls[delta.index]
         calls[delta.index] = replace(call, arguments=call.arguments + delta.fragment)
@@ -202,7 +205,7 @@ def _hold(calls: dict[int, HeldCall], delta: CallDelta) -> None:
 
 
 def _call_deltas(call: HeldCall) -> Iterator[Delta]:
-    yield ToolCallStart(call.index, call.id, call.name, call.kind)
+    yield ToolCallStart(call.index, call.id, call.name, call.kind, call.namespace)
     if call.arguments:
         yield ArgumentsDelta(call.index, call.arguments)
     if call.error is None:

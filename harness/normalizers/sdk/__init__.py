@@ -70,10 +70,12 @@ __all__ = [
 
 # Users of a library cannot choose what providers send. Clients for AWS and for the Realtime API are
 # other classes of it, and what these libraries do not read of a response they keep or ignore.
+# Drivers do not hand over the namespace of a call.
 CAPABILITIES_OF_ADAPTERS: Final = frozenset(CAPABILITIES) - {
     "aws-framing",
     "realtime-events",
     "calls-in-unknown-members",
+    "tool-namespaces",
 }
 # The policy `arguments: append` excludes arguments that are repeated.
 CAPABILITIES_OF_APPENDERS: Final = CAPABILITIES_OF_ADAPTERS - {"repeated-arguments"}

@@ -73,7 +73,7 @@ def overview_page(report: Report) -> OverviewView:
     return OverviewView(
         reasons=tuple(
             tuple(reason_parts(each, report.results, report.run.header.names))
-            for each in report.gate.reasons
+            for each in report.gate.lines
         ),
         blames=tuple(blame_shares(report)),
         best=next(iter(ranked["pairs"].rows), None),
@@ -93,8 +93,8 @@ def overview_page(report: Report) -> OverviewView:
 def blame_shares(report: Report) -> Iterator[BlameShare]:
     """Yield the number of cells with a failure for each blame, also if it is 0.
 
-    For normalizers and agents, it counts the cells that fail. For model, provider and harness, it
-    counts the recorded and imported cells of the lead normalizer with a turn for which they are to
+    For normalizers and agents, it counts the cells that fail. For the other parties, it counts the
+    recorded and imported cells of the lead normalizer with a turn for which they are to
     blame.
     """
     header = report.run.header
@@ -107,7 +107,7 @@ def blame_shares(report: Report) -> Iterator[BlameShare]:
         "normalizer": replays_link(outcome=FAILING),
         **{
             name: replays_link(failed=name, normalizer=header.lead, origin=MEASURED)
-            for name in ("model", "provider", "harness")
+            for name in ("model", "provider", "model or provider", "request", "harness")
         },
     }
     counts = {name: failing if name == "normalizer" else failed[name] for name in links}

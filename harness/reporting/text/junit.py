@@ -75,7 +75,7 @@ def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
 def _gate(gate: Gate) -> Iterator[str]:
     """Yield the suite of the gate, with one test case that fails if the gate does not pass."""
     name = '<testcase classname="gate" name="gate"'
-    reasons = escape("\n".join(map(marked, gate.reasons)))
+    reasons = escape("\n".join(map(marked, gate.lines)))
     opening = f'{name}><failure type="gate" message={_attribute(gate.verdict)}>'
     case = f"{opening}{reasons}</failure></testcase>"
     yield from _suite("gate", [f"{name}/>" if gate.verdict == "pass" else case])

@@ -45,7 +45,7 @@ def _head(summary: Summary) -> Iterator[str]:
     gate = summary.gate
     yield f"## Gate: {gate.verdict}"
     yield ""
-    yield from (f"- {markdown_text(reason, limit=1_000)}" for reason in gate.reasons)
+    yield from (f"- {markdown_text(reason, limit=1_000)}" for reason in gate.lines)
     yield ""
     if gate.rules:
         yield markdown_table(_RULES, map(_rule, gate.rules))

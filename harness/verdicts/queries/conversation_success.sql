@@ -8,7 +8,9 @@ SELECT
     count_if(NOT success AND blame = 'model'),
     count_if(NOT success AND blame = 'provider'),
     count_if(NOT success AND blame = 'normalizer'),
-    count_if(NOT success AND blame = 'harness')
+    count_if(NOT success AND blame = 'harness'),
+    count_if(NOT success AND blame = 'request'),
+    count_if(NOT success AND blame = 'model or provider')
 FROM held
 WHERE model <> 'unknown'
 GROUP BY model, prompt, normalizer

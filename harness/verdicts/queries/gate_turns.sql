@@ -1,5 +1,5 @@
 WITH rows AS (
-    SELECT * FROM measured WHERE $measured
+    SELECT * FROM ranked WHERE $measured
     UNION ALL BY NAME
     SELECT supported.*, turns.* EXCLUDE (cell)
     FROM supported JOIN turns USING (cell)

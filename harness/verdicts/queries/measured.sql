@@ -10,3 +10,7 @@ QUALIFY row_number() OVER (
     PARTITION BY cassette, interaction, digest, normalizer
     ORDER BY starts_with(scenario, 'cassette:'), scenario
 ) = 1;
+
+-- No ranking counts a turn that failed because of its request, or that the harness cannot read.
+CREATE TEMP VIEW ranked AS
+SELECT * FROM measured WHERE success OR blame NOT IN ('request', 'harness');

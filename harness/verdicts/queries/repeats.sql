@@ -6,7 +6,7 @@ WITH clusters AS (
         entry_name($axis, model, prompt) AS name,
         count_if(CASE $metric WHEN 'success' THEN success ELSE parse_errors > 0 END) AS k,
         count(*) AS n
-    FROM measured
+    FROM ranked
     WHERE normalizer = $lead AND name IS NOT NULL
     GROUP BY name, CASE asked WHEN '' THEN cell || ' ' || interaction ELSE asked END
 )

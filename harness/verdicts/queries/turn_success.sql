@@ -2,7 +2,7 @@
 -- bytes: one that loses the broken call of a turn must not turn it into a success.
 WITH best AS (
     SELECT cassette, interaction, digest, bool_or(success AND conforms) AS best_success
-    FROM measured
+    FROM ranked
     GROUP BY cassette, interaction, digest
 )
 SELECT
@@ -13,11 +13,15 @@ SELECT
     count_if(parse_errors > 0 AND parse_error_blame = 'provider'),
     count_if(parse_errors > 0 AND parse_error_blame = 'normalizer'),
     count_if(parse_errors > 0 AND parse_error_blame = 'harness'),
+    count_if(parse_errors > 0 AND parse_error_blame = 'request'),
+    count_if(parse_errors > 0 AND parse_error_blame = 'model or provider'),
     count_if(NOT success AND blame = 'model'),
     count_if(NOT success AND blame = 'provider'),
     count_if(NOT success AND blame = 'normalizer'),
-    count_if(NOT success AND blame = 'harness')
-FROM measured JOIN best USING (cassette, interaction, digest)
+    count_if(NOT success AND blame = 'harness'),
+    count_if(NOT success AND blame = 'request'),
+    count_if(NOT success AND blame = 'model or provider')
+FROM ranked JOIN best USING (cassette, interaction, digest)
 WHERE normalizer = $lead AND name IS NOT NULL
 GROUP BY name
 ORDER BY name

@@ -63,7 +63,7 @@ class BlockTable:
     def __init__(self, notes: Notes, text: GrowingText, reasoning: GrowingText) -> None:
         self._notes = notes
         self._by_index: dict[int, Block] = {}
-        self._ids: set[str] = set()
+        self._strays: dict[int | None, Block] = {}
         self._text = text
         self._reasoning = reasoning
         self.blocks: list[Block] = []
@@ -116,9 +116,6 @@ class BlockTable:
 
     def _call(self, block: Block, content: Json, input_text: str, offset: int) -> None:
         block.id = self._text_of(content.get("id"), offset)
-        if block.id in self._ids:
-            self._notes.harmless("DELTA-ID-SHARED-BY-SIBLINGS", offset)
-        self._ids.update(filter(None, (block.id,)))
         block.name = self._text_of(content.get("name"), offset)
         value = content.get("input")
         if isinstance(value, dict):
@@ -136,15 +133,17 @@ class BlockTable:
             self._notes.unreadable("ANT-UNKNOWN-EVENT", offset)
             return
         block = self._by_index.get(index) if type(index) is int else None
-        self._check_home(kind, delta, block, offset)
+        self._check_home(kind, block, offset)
         if kind == "input_json_delta":
+            if block is None or block.kind in _PROSE:
+                block = self._stray(index, offset)
             self._fragment(block, delta.get("partial_json"), offset)
         elif kind in _PROSE:
             self._add_piece(kind, delta.get(_PROSE[kind]), offset)
         elif kind == "signature_delta" and block is not None and block.kind == "thinking":
             block.sealed += text_or_empty(delta.get("signature"))
 
-    def _check_home(self, kind: str, delta: Json, block: Block | None, offset: int) -> None:
+    def _check_home(self, kind: str, block: Block | None, offset: int) -> None:
         home = _HOMES.get(kind)
         if home is None:
             self._notes.harmless("ANT-UNKNOWN-EVENT", offset)
@@ -157,8 +156,15 @@ class BlockTable:
             # Text is text in any block, but in a block of another kind its meaning is open.
             self._notes.ambiguous("ANT-DELTA-WITHOUT-BLOCK", offset, text=block is not None)
         elif kind == "input_json_delta" and (block is None or block.kind in _PROSE):
-            has_input = bool(delta.get("partial_json"))
-            self._notes.ambiguous("ANT-DELTA-WITHOUT-BLOCK", offset, calls=has_input)
+            self._notes.harmless("ANT-DELTA-WITHOUT-BLOCK", offset)
+
+    def _stray(self, index: object, offset: int) -> Block:
+        """Return the call without id and name of fragments for which no call was opened."""
+        key = index if type(index) is int else None
+        if key not in self._strays:
+            self._strays[key] = Block("tool_use", offset)
+            self.blocks.append(self._strays[key])
+        return self._strays[key]
 
     def _fragment(self, block: Block | None, fragment: object, offset: int) -> None:
         if block is None or block.kind != "tool_use":

@@ -46,6 +46,8 @@ class AnthropicOracle(Oracle):
         other=("pause_turn", "compaction"),
     )
 
+    TYPE_MEMBER: ClassVar[str] = "type"
+
     def __init__(self) -> None:
         super().__init__()
         self.table = self._blocks = BlockTable(self.notes, self.text, self.reasoning)
@@ -77,6 +79,11 @@ class AnthropicOracle(Oracle):
     def unfinished(self, data: str, event: Event) -> None:
         """Process an event that is incomplete because the body ends inside it."""
         values = [event_value(data), *map(event_value, data.split("\n"))]
+        if isinstance(values[0], dict) and (
+            self._start_reason or values[0].get("type") not in tuple(_HARMLESS)
+        ):
+            self.take_unfinished(values[0], event)
+            return
         dicts = [value for value in values if isinstance(value, dict)]
         if any(value.get("type") not in tuple(_HARMLESS) for value in dicts) or (
             dicts and self._start_reason
@@ -90,6 +97,10 @@ class AnthropicOracle(Oracle):
             self.values += 1
 
     # Events
+
+    def is_event_name(self, name: str) -> bool:
+        """Return whether the API has an event of this type, and it is not an error."""
+        return name in self._takes and name != "error"
 
     def take(self, value: Json, event: Event) -> None:
         """Process one event, or the complete message."""

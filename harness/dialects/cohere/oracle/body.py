@@ -49,6 +49,8 @@ class CohereOracle(OneEndOracle):
         content_filter=("ERROR_TOXIC",),
     )
 
+    TYPE_MEMBER: ClassVar[str] = "type"
+
     def __init__(self) -> None:
         super().__init__()
         self.table = self._calls = CallTable(self.notes)
@@ -68,6 +70,10 @@ class CohereOracle(OneEndOracle):
             "tool-calls-generation": self._generation_of_v1,
             "stream-end": self._end_of_v1,
         }
+
+    def is_event_name(self, name: str) -> bool:
+        """Return whether the API has an event of this type, and it is not an error."""
+        return name in self._takes
 
     def take(self, value: Json, event: Event) -> None:
         """Process one event, or the complete response."""

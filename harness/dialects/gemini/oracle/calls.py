@@ -88,7 +88,7 @@ class CallList:
         if args is not None and not isinstance(args, dict):
             self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
         if not text_or_empty(call.get("name")):
-            self._notes.ambiguous("NAME-EMPTY", offset, calls=True)
+            self._notes.harmless("NAME-EMPTY", offset)
         if self._calls and self._calls[-1].offset != offset:
             self._notes.harmless("GEM-PARALLEL-SEPARATE-CHUNKS", offset)
         made = _Call(call, arguments, offset)
@@ -109,7 +109,7 @@ class CallList:
             self._notes.harmless("GEM-NO-ID", offset)
         twins = [call for call in self._calls[-8:] if call.name == made.name]
         if made.id and any(call.id == made.id for call in self._calls):
-            self._notes.ambiguous("GEM-SIGNATURE-OVERWRITTEN", offset, calls=True)
+            self._notes.harmless("GEM-SIGNATURE-OVERWRITTEN", offset)
         elif not made.id and any(call.arguments == made.arguments for call in twins):
             # Two equal calls, or one call that came twice.
             self._notes.ambiguous("GEM-SIGNATURE-OVERWRITTEN", offset, calls=bool(made.arguments))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, get_args
 
 import msgspec
 
+from harness.dialects.kit.oracle.doubtful_calls import settle_calls
 from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import GrowingText, Notes
 from harness.dialects.kit.oracle.unread import unread_calls
@@ -65,6 +66,8 @@ class Oracle(ABC):
     USAGE: ClassVar[tuple[CountNames, ...]] = ()
     # The quirk of data that is a JSON list, or empty.
     LIST_DATA: ClassVar[str] = "EVENT-GLUED"
+    # The member with the type of an event, in an API whose framing repeats the type; else "".
+    TYPE_MEMBER: ClassVar[str] = ""
     EMPTY_DATA: ClassVar[str] = "SSE-EMPTY-DATA"
 
     def __init__(self) -> None:
@@ -185,9 +188,34 @@ class Oracle(ABC):
         for path, name in unread_calls(value, self.READ):
             self._unread.setdefault(name, (path, event.offset))
         before = self.text.length
-        self.take(value, event)
+        self.take(self._with_type(value, event), event)
         if self.text.length > before:
             self.marks.append((event.end, self.text.length))
+
+    def is_event_name(self, name: str) -> bool:  # noqa: ARG002 - for APIs whose framing names the events
+        """Return whether the API has an event of this type, and it is not an error."""
+        return False
+
+    def _with_type(self, value: Json, event: Event) -> Json:
+        """Return the event with its type, if only its name in the framing contains it."""
+        member = self.TYPE_MEMBER
+        if not member or member in value or not self.is_event_name(event.name):
+            return value
+        if error_of(value) is not None:
+            return value
+        self.notes.harmless("SSE-TYPE-IN-NAME-ONLY", event.offset)
+        return {member: event.name, **value}
+
+    def take_unfinished(self, value: Json, event: Event) -> None:
+        """Process a complete JSON object in an event without its blank line.
+
+        An editor may have removed the last blank line. A client uses the event, or drops it as the
+        WHATWG algorithm does.
+        """
+        if self.notes.policy_choice("SSE-NO-FINAL-BLANK", event.offset, "use", "drop") == "use":
+            self.take_value(value, event)
+        else:
+            self.values += 1
 
     def not_an_answer(self, text: str) -> None:
         """Note a body that is not a response of this API."""
@@ -265,10 +293,13 @@ class Oracle(ABC):
         self.conclude()
         notes = self.notes
         self._note_unread()
+        calls = self.calls()
+        if notes.calls_known:
+            calls = settle_calls(calls, notes, due=self.ended and self.error is None)
         return OracleReading(
             text=self.text.value(),
             reasoning=self.reasoning.value(),
-            calls=self.calls() if notes.calls_known else None,
+            calls=calls if notes.calls_known else None,
             finish=self.word,
             ended=self.ended,
             error=self.error,

@@ -91,6 +91,9 @@ class OneEndOracle(Oracle):
             self.notes.harmless("NDJSON-NO-FINAL-NEWLINE", event.offset)
             self.take_value(value, event)
             return
+        if isinstance(value, dict) and not self.ended and self.error is None:
+            self.take_unfinished(value, event)
+            return
         self.values += bool(data)
         if isinstance(value, dict) or "\n" in data or (not self.ended and data == DONE):
             self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
@@ -193,10 +196,7 @@ class FinishWordOracle(Oracle):
         elif data and DONE.startswith(data):
             self.notes.ambiguous("SSE-NO-FINAL-BLANK", event.offset, end=not self.ended)
         elif isinstance(value, dict):
-            if self.notes.policy_choice("SSE-NO-FINAL-BLANK", event.offset, "use", "drop") == "use":
-                self.take_value(value, event)
-            else:
-                self.values += 1
+            self.take_unfinished(value, event)
         elif value is not UNREADABLE or "\n" in data:
             self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         elif self.ended:

@@ -109,7 +109,9 @@ class GoogleOracle(Oracle):
         """Process an event that is incomplete because the body ends inside it."""
         value = event_value(data)
         counts = value is not UNREADABLE and (self.ANY_VALUE_COUNTS or isinstance(value, dict))
-        if counts:
+        if isinstance(value, dict):
+            self.take_unfinished(value, event)
+        elif counts:
             self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         elif DONE.startswith(data):
             self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)

@@ -16,7 +16,11 @@ from typing import Final, get_args
 import msgspec
 
 from harness.dialects.kit.oracle.values import same_object
-from harness.dialects.kit.oracle.written_calls import WrittenReply, written_reply
+from harness.dialects.kit.oracle.written_calls import (
+    WrittenReply,
+    reply_in_reasoning,
+    written_reply,
+)
 from harness.turns.deltas import FinishReason
 from harness.turns.oracle_reading import CallReading, Deviation, OracleReading, Part
 
@@ -70,6 +74,11 @@ _QUOTE = r'\\{0,15}"'
 _CALL_KEYS = "name|tool|tool_name|function|action|tool_calls|function_call"
 _CALL_KEY_PATTERN = rf'"(?:{_CALL_KEYS}){_QUOTE}\s*:'
 _CALL_KEY: Final = re.compile(_CALL_KEY_PATTERN)
+# A structured answer may have the key `name`, too. It is a call only with arguments, or alone.
+_NAME_KEY: Final = re.compile(rf'"name{_QUOTE}\s*:')
+_ARGUMENT_KEY: Final = re.compile(
+    rf'"(?:arguments|args|parameters|params|input|kwargs){_QUOTE}\s*:|\{{\s*"name{_QUOTE}[^,]*\Z'
+)
 _REPLY_KEY: Final = re.compile(rf'"(?:reasoning|content|text|response|result){_QUOTE}\s*:')
 _DECODE: Final = json.JSONDecoder().raw_decode
 # At the start of the reply, or right after its reasoning; perhaps in a code fence. Some clients
@@ -109,7 +118,10 @@ def markup_readings(
         return
     where = "text" if in_text else "reasoning" if in_reasoning else "calls"
     abstained = _abstained(reading, f"markup in the {where}")
-    if not polluted and (written := _written_readings(reading, names, described)):
+    written = [] if polluted else _written_readings(reading, names, described)
+    if not polluted and not written:
+        written = _readings_of_reasoning(reading, names)
+    if written:
         yield from written
     elif reading.calls and not polluted and described == frozenset() and _is_draft(reading.text):
         yield _decided(reading, "bare", "whole")
@@ -165,6 +177,28 @@ def _written_readings(
     return [
         *(_decided(it, written.dialect, "calls") for it in readings),
         _decided(as_text, written.dialect, "text"),
+    ]
+
+
+def _readings_of_reasoning(reading: OracleReading, names: frozenset[str]) -> list[OracleReading]:
+    """Return the readings of a turn whose reasoning ends with calls: calls, or only reasoning.
+
+    A client that reads the text dialect must find the calls.
+    """
+    if reading.error or not reading.ended or reading.meaning is not FinishReason.STOP:
+        return []
+    if reading.calls != () or reading.text.strip() or not reading.knows("reasoning"):
+        return []
+    written = reply_in_reasoning(reading.reasoning)
+    if written is None or any(names and call.name not in names for call in written.calls):
+        return []
+    found = tuple(CallReading("", it.name, it.arguments, 0) for it in written.calls)
+    called = msgspec.structs.replace(
+        reading, reasoning=written.reasoning, calls=found, loose_space=True
+    )
+    return [
+        _decided(called, written.dialect, "calls"),
+        _decided(msgspec.structs.replace(reading, text_markup=True), written.dialect, "text"),
     ]
 
 
@@ -243,9 +277,16 @@ def _may_contain_calls(text: str, names: Iterable[str], *, any_json: bool) -> bo
     if _MARKER.search(text):
         return True
     reply = _JSON_REPLY.search(text)
-    if reply and (any_json or _CALL_KEY.search(text) or _is_broken_object(text, reply.end() - 1)):
+    if reply and (any_json or _has_call_key(text) or _is_broken_object(text, reply.end() - 1)):
         return True
     return any(name in text for name in names) and bool(_name_pattern(names).search(text))
+
+
+def _has_call_key(text: str) -> bool:
+    """Return whether JSON has a key that only calls have, or a name with arguments."""
+    if _CALL_KEY.search(_NAME_KEY.sub("", text)):
+        return True
+    return bool(_NAME_KEY.search(text) and _ARGUMENT_KEY.search(text))
 
 
 def _is_broken_object(text: str, start: int) -> bool:

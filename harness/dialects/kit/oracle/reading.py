@@ -56,6 +56,10 @@ class Notes:
         ambiguous = calls or end
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
 
+    def doubtful(self, quirk: str, offset: int) -> None:
+        """Note a deviation whose meanings are the readings that another question admits."""
+        self._first.setdefault((quirk, True), Deviation(quirk, offset, ambiguous=True))
+
     def policy_choice(
         self, quirk: str, offset: int, *answers: str, question: str = "", ambiguous: bool = True
     ) -> str:
@@ -70,8 +74,12 @@ class Notes:
             ambiguous: the contract does not define the meaning; False if it is the client's choice.
         """
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
-        self.questions.setdefault(question or quirk, answers)
-        return self.decisions.setdefault(question or quirk, answers[0])
+        return self.choice(question or quirk, *answers)
+
+    def choice(self, question: str, *answers: str) -> str:
+        """Return the meaning in this reading of a form that the API documents with several."""
+        self.questions.setdefault(question, answers)
+        return self.decisions.setdefault(question, answers[0])
 
     def unreadable(self, quirk: str, offset: int) -> None:
         """Note a deviation that makes text, reasoning, calls and end ambiguous."""
@@ -89,8 +97,14 @@ class Notes:
         self.harmless(quirk, offset)
 
     def deviations(self) -> tuple[Deviation, ...]:
-        """Return all deviations in the order of the body."""
-        return tuple(sorted(self._first.values(), key=lambda found: (found.offset, found.quirk)))
+        """Return all deviations in the order of the body; one event has each quirk once."""
+        doubtful = {it.quirk: it.offset for it in self._first.values() if it.ambiguous}
+        found = (
+            it
+            for it in self._first.values()
+            if it.ambiguous or it.offset < doubtful.get(it.quirk, it.offset + 1)
+        )
+        return tuple(sorted(found, key=lambda it: (it.offset, it.quirk)))
 
 
 class GrowingText:
@@ -119,6 +133,7 @@ class OpenCall:
     """Collects the id, name and arguments of one call while the oracle reads the body."""
 
     rejected = False
+    namespace = ""
 
     def __init__(self, offset: int, call_id: str = "", name: str = "") -> None:
         self.id = call_id
@@ -141,6 +156,7 @@ class OpenCall:
             kind,
             from_object,
             self.rejected,
+            self.namespace,
         )
 
 

@@ -1,7 +1,8 @@
 """Read the calls in a text in which a model wrote them exactly as its prompt describes.
 
 This module reads only the strict format of four text dialects, from the prompts and from the chat
-templates of Hermes and Qwen 2.5 (https://huggingface.co/NousResearch/Hermes-2-Pro-Llama-3-8B).
+templates of Hermes and Qwen 2.5 (https://huggingface.co/NousResearch/Hermes-2-Pro-Llama-3-8B), and
+the format of Kimi K3 at the end of reasoning (https://github.com/vllm-project/vllm/pull/50093).
 Anything else, such as a second key, a missing tag, a draft or a quotation, has no certain meaning,
 and the functions return nothing. No code is shared with `text_calls`.
 """
@@ -163,3 +164,49 @@ def _action_reply(text: str, value: dict[str, Any]) -> Iterator[WrittenReply]:
         texts = item_texts(member_text(text, "tool_calls")) if isinstance(listed, list) else ()
         if calls := _calls(texts):
             yield WrittenReply("action-protocol", calls, "", reasoning)
+
+
+# Kimi K3 writes its calls between special tokens, which no ordinary text contains.
+_K3_BLOCK: Final = re.compile(
+    r"([^|]*)<\|open\|>tools<\|sep\|>(.+)<\|close\|>tools<\|sep\|>\s*", re.DOTALL
+)
+_K3_CALL: Final = re.compile(
+    r'<\|open\|>call tool="([\w.-]{1,128})"(?: index="\d{1,9}")?<\|sep\|>'
+    r"(.*?)<\|close\|>call<\|sep\|>",
+    re.DOTALL,
+)
+_K3_ARGUMENT: Final = re.compile(
+    r'<\|open\|>argument key="([\w.-]{1,128})" type="([a-z]{1,16})"<\|sep\|>'
+    r"([^|]*)<\|close\|>argument<\|sep\|>"
+)
+
+
+def reply_in_reasoning(text: str) -> WrittenReply | None:
+    """Return the calls with which reasoning ends, and the reasoning before them; None if none.
+
+    The model never closed its reasoning, so that a server forwards the calls as a part of it.
+    """
+    block = _K3_BLOCK.fullmatch(text)
+    calls = _pieces(_K3_CALL, block[2]) if block else None
+    written = [_k3_call(*call.groups()) for call in calls or ()]
+    if block is None or not written or None in written:
+        return None
+    return WrittenReply("kimi-k3", tuple(filter(None, written)), "", block[1])
+
+
+def _pieces(pattern: re.Pattern[str], text: str) -> list[re.Match[str]] | None:
+    """Return the matches of `pattern` if nothing else is in `text`; None if there is."""
+    found = list(pattern.finditer(text))
+    return None if pattern.sub("", text).strip() else found
+
+
+def _k3_call(name: str, text: str) -> WrittenCall | None:
+    arguments = _pieces(_K3_ARGUMENT, text)
+    if arguments is None:
+        return None
+    members = (
+        f"{json.dumps(key)}: {json.dumps(value) if kind == 'string' else value}"
+        for key, kind, value in (each.groups() for each in arguments)
+    )
+    written = f"{{{', '.join(members)}}}"
+    return None if read_arguments(written).value is None else WrittenCall(name, written)

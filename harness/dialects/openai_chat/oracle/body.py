@@ -29,7 +29,7 @@ from harness.dialects.openai_chat.oracle.calls import (
     with_indexes,
 )
 from harness.turns.exact_json import join_surrogates
-from harness.turns.oracle_reading import OracleReading
+from harness.turns.oracle_reading import CallReading, OracleReading
 from harness.wire.interaction import Interaction
 
 # Keys under which private envelopes and other dialects carry what belongs into `choices`.
@@ -89,6 +89,10 @@ class OpenAIChatOracle(Oracle):
             self._document(body)
         elif has_unframed_json(body):
             self.notes.unreadable("ERR-UNFRAMED", 0)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far, in order of first appearance."""
+        return self._calls.calls() or self._copies.found
 
     @property
     def refusal(self) -> str:
@@ -181,7 +185,10 @@ class OpenAIChatOracle(Oracle):
             self.notes.harmless("DELTA-NULL", offset)
         else:
             self.notes.unreadable("EVENT-GLUED", offset)
-        if message := choice.get("message"):
+        message = choice.get("message")
+        if _repeats(message, delta):  # as in the chunks of Writer
+            self.notes.harmless("MESSAGE-NOT-DELTA", offset)
+        elif message:
             self._check_message(message, offset)
             self._copies.add(dict_or_empty(message), offset)
         self._finish_reason(choice.get("finish_reason"), offset)
@@ -340,7 +347,7 @@ class OpenAIChatOracle(Oracle):
         if not self.values:
             self.notes.harmless("STREAM-NO-EVENTS", 0)
         elif not self.error:
-            self._check_end(len(self._calls))
+            self._check_end(len(self.calls()))
 
     def _check_end(self, calls: int) -> None:
         finishes = self.finishes
@@ -390,6 +397,13 @@ def _has_content(choice: object) -> bool:
     delta = dict_or_empty(members.get("delta"))
     added = (value for field, value in delta.items() if field != "role")
     return any(added) or bool(members.get("finish_reason") or members.get("message"))
+
+
+def _repeats(message: object, delta: object) -> bool:
+    """Return whether a message has no member that the delta next to it does not have."""
+    if not isinstance(message, dict) or not isinstance(delta, dict) or not message:
+        return False
+    return all((delta.get(key) or None) == (value or None) for key, value in message.items())
 
 
 def _may_have_words(details: object) -> bool:

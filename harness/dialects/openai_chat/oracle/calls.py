@@ -15,6 +15,7 @@ from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     is_index,
+    read_arguments,
     same_object,
     text_or_empty,
 )
@@ -90,7 +91,7 @@ class CallTable(OpenCalls[int | None, _Call]):
 
     def __init__(self, notes: Notes) -> None:
         super().__init__(notes)
-        self._ids: dict[str, int | None] = {}
+        self._ids: set[str] = set()
         self._over: list[_Call] = []  # another call took their index
 
     def __len__(self) -> int:
@@ -194,7 +195,7 @@ class CallTable(OpenCalls[int | None, _Call]):
         return self._calls[key]
 
     def _merge_id(self, call: _Call, piece: _Entry, offset: int) -> _Call:
-        shared = self._ids.setdefault(piece.id, piece.key) != piece.key
+        self._ids.add(piece.id)
         if call.id and not piece.name:
             self._notes.ambiguous("DELTA-ID-CHANGES", offset, calls=True)
             return call
@@ -206,9 +207,6 @@ class CallTable(OpenCalls[int | None, _Call]):
                 return call
             call = self._follow(call, piece.key, offset)
             call.rejected = answer == "reject"
-        elif shared:
-            # With its own name it is a sibling; without one it may be the other call.
-            self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not piece.name)
         if call.name or call.size:
             # Without an index the id may open a second call.
             doubtful = piece.key is None and call.size > 0
@@ -280,11 +278,17 @@ def _key(entry: dict[str, Any]) -> int | None:
 
 
 class CopiedCalls:
-    """Collects the calls under LangChain's `additional_kwargs`, which may repeat the API's."""
+    """Collects the calls under LangChain's `additional_kwargs`, which may repeat the API's.
+
+    Fields:
+        found: the calls that a client finds nowhere else, if this reading takes them.
+    """
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._table = CallTable(Notes())
+        self._repeated = False
+        self.found: tuple[CallReading, ...] = ()
 
     def add(self, answer: dict[str, Any], offset: int) -> None:
         """Process the calls under `additional_kwargs` of a delta or a message."""
@@ -292,17 +296,40 @@ class CopiedCalls:
         if kwargs.get("function_call"):
             self._notes.ambiguous("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
         elif kwargs.get("tool_calls"):
-            self._table.add(with_indexes(kwargs)["tool_calls"], offset)
+            entries = kwargs["tool_calls"]
+            if isinstance(entries, list) and all(map(_is_whole, entries)):
+                known = {(it.name, it.arguments) for it in self._table.calls()}
+                self._repeated |= not known.isdisjoint(map(_name_and_arguments, entries))
+                entries = [
+                    {"index": at, **it} for at, it in enumerate(entries, start=len(self._table))
+                ]
+            self._table.add(with_indexes({"tool_calls": entries})["tool_calls"], offset)
 
     def compare(self, calls: tuple[CallReading, ...]) -> None:
         """Note whether the collected calls repeat `calls`, or may be found as other calls."""
         copies = self._table.calls()
         if not copies:
             return
+        offset = copies[0].offset
         if len(copies) == len(calls) and all(map(_is_copy, copies, calls)):
-            self._notes.harmless("DELTA-ADDITIONAL-KWARGS", copies[0].offset)
-        else:
-            self._notes.ambiguous("DELTA-ADDITIONAL-KWARGS", copies[0].offset, calls=True)
+            self._notes.harmless("DELTA-ADDITIONAL-KWARGS", offset)
+        elif calls or self._repeated or not all(it.name for it in copies):
+            self._notes.ambiguous("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
+        elif self._notes.policy_choice("DELTA-ADDITIONAL-KWARGS", offset, "read", "skip") == "read":
+            self.found = copies
+
+
+def _is_whole(entry: object) -> bool:
+    """Return whether an item without index and id is a call with all its arguments."""
+    if not isinstance(entry, dict) or entry.get("id") or entry.get("index") is not None:
+        return False
+    name, arguments = _name_and_arguments(entry)
+    return bool(name) and read_arguments(arguments).value is not None
+
+
+def _name_and_arguments(entry: dict[str, Any]) -> tuple[str, str]:
+    function = dict_or_empty(entry.get("function"))
+    return text_or_empty(function.get("name")), text_or_empty(function.get("arguments"))
 
 
 def _is_copy(copy: CallReading, call: CallReading) -> bool:

@@ -4,7 +4,7 @@ Source: OpenAI API reference, "Responses: streaming events", "The response objec
 "Realtime: server events".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import ClassVar, Final
 
@@ -15,14 +15,17 @@ from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
     event_value,
+    is_index,
     meanings,
     text_or_empty,
 )
 from harness.dialects.openai_responses.oracle.items import ItemTable
 from harness.turns.exact_json import join_surrogates
-from harness.turns.oracle_reading import SealedReading
+from harness.turns.oracle_reading import OracleReading, SealedReading
+from harness.wire.interaction import Interaction
 
-_OVER: Final = frozenset(("completed", "incomplete", "failed", "cancelled"))
+_STOPPED: Final = frozenset(("failed", "cancelled", "canceled"))
+_OVER: Final = frozenset(("completed", "incomplete")) | _STOPPED
 # The terminal event, such as `response.failed` -> the status that it means.
 _STATUS: Final = {f"response.{status}": status for status in _OVER} | {"response.done": "completed"}
 # Name of the events of a text -> the kind of text, and its member in the last of them.
@@ -52,6 +55,8 @@ class OpenAIResponsesOracle(Oracle):
         stop=("completed",), length=("max_output_tokens",), content_filter=("content_filter",)
     )
 
+    TYPE_MEMBER: ClassVar[str] = "type"
+
     def __init__(self) -> None:
         super().__init__()
         items = self.table = self._items = ItemTable(self.notes, self.text, self.reasoning)
@@ -73,6 +78,13 @@ class OpenAIResponsesOracle(Oracle):
             "session.closed": self._closed,
             **dict.fromkeys(_STATUS, self._terminal),
         }
+
+    def read(self, interaction: Interaction) -> OracleReading:
+        """Return the meaning of the body of `interaction`, by the contract of the API."""
+        asked = dict_or_empty(event_value(interaction.request.body.decode("utf-8", "replace")))
+        names = frozenset(_tool_names(asked.get("tools")))
+        self._items.custom = names or None
+        return super().read(interaction)
 
     @property
     def refusal(self) -> str:
@@ -99,12 +111,18 @@ class OpenAIResponsesOracle(Oracle):
         values = [event_value(data), *map(event_value, data.split("\n"))]
         if self.ended or DONE.startswith(data):
             self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
+        elif isinstance(values[0], dict):
+            self.take_unfinished(values[0], event)
         elif any(isinstance(value, dict) for value in values):
             self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         else:
             self.values += 1
 
     # Events
+
+    def is_event_name(self, name: str) -> bool:
+        """Return whether the API has an event of this type, and it is not an error."""
+        return name.startswith("response.")
 
     def take(self, value: Json, event: Event) -> None:
         """Process one event, or the complete response."""
@@ -116,6 +134,9 @@ class OpenAIResponsesOracle(Oracle):
             self._after_end(kind, event.offset)
             return
         self._check_envelope(value, kind, event)
+        if self.values == 1 and kind.startswith("response.") and kind != "response.created":
+            number = value.get("sequence_number")
+            self._items.resumed = is_index(number) and number > 0
         name, _, part = kind.rpartition(".")
         if part == "delta" and name in _TEXTS:
             self._items.piece(_TEXTS[name][0], value, event.offset)
@@ -202,7 +223,7 @@ class OpenAIResponsesOracle(Oracle):
             response.get("incomplete_details") or response.get("status_details")
         )
         error = response.get("error") or details.get("error")
-        if status in ("failed", "cancelled") or error:
+        if status in _STOPPED or error:
             message = text_or_empty(details.get("reason"))
             self.take_error(error_of({"error": error}) or (status, message), offset)
         elif status:
@@ -253,3 +274,12 @@ class OpenAIResponsesOracle(Oracle):
         elif self.word and self.word not in self.MEANINGS and calls:
             # Cut short for another reason: the API does not specify which calls are complete.
             self.notes.ambiguous("RESP-INCOMPLETE", 0, calls=True)
+
+
+def _tool_names(tools: object) -> Iterator[str]:
+    """Yield the names of the tools of a request, also of those in a namespace."""
+    for tool in map(dict_or_empty, tools if isinstance(tools, list) else ()):
+        if isinstance(tool.get("tools"), list):
+            yield from _tool_names(tool["tools"])
+        elif name := text_or_empty(tool.get("name")):
+            yield name

@@ -6,6 +6,7 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.reading import OpenCall
 from harness.dialects.kit.oracle.values import dict_or_empty, text_or_empty
 from harness.turns.deltas import CallKind
+from harness.turns.exact_json import join_surrogates
 
 # Type of an item that is a call -> its kind, and its fields with what the model gives it.
 CALLS: Final[dict[object, tuple[CallKind, tuple[str, ...]]]] = {
@@ -40,11 +41,27 @@ class Item(OpenCall):
         self.kind = value.get("type")
         self.call = CALLS.get(self.kind) if isinstance(self.kind, str) else None
         self.item_id = text_or_empty(value.get("id"))
+        self.namespace = join_surrogates(text_or_empty(value.get("namespace")))
         self.encrypted: list[str] = []
         self.early = ""  # arguments that it had when it opened
         self.complete = ""
         self.done = False
+        self.announced = True  # an event with the item itself came, and not only deltas
+        self.resumed = False  # its beginning is in an earlier stream
         self.texts: dict[str, list[str]] = {}
+
+    def agrees(self, value: Json) -> bool:
+        """Return whether deltas that came before their item may belong to the item `value`."""
+        item_id = text_or_empty(value.get("id"))
+        return value.get("type") == self.kind and item_id in ("", self.item_id or item_id)
+
+    def announce(self, value: Json) -> None:
+        """Take the ids and the name of the item whose deltas came before it."""
+        self.announced = True
+        self.item_id = self.item_id or text_or_empty(value.get("id"))
+        self.id = text_or_empty(value.get("call_id"))
+        self.name = text_or_empty(value.get("name"))
+        self.namespace = join_surrogates(text_or_empty(value.get("namespace")))
 
     def is_open(self) -> bool:
         """Return whether the item is a call whose end event has not arrived."""

@@ -18,32 +18,42 @@ from harness.dialects.kit.oracle.values import (
     same_object,
     text_or_empty,
 )
-from harness.dialects.openai_responses.oracle.item import (
-    Item,
-    is_server_run,
-    texts_of,
-)
+from harness.dialects.openai_responses.oracle.item import Item, is_server_run
+from harness.dialects.openai_responses.oracle.texts import RESUMED, ItemTexts
 from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading, SealedReading
+
+# A provider calls its server tools in the same form.
+_UNDECLARED = "a custom call of a tool that neither request nor response declares"
+# Kind of text -> the type of the item that contains it.
+_ITEMS_OF_TEXT = {
+    "text": "message",
+    "refusal": "message",
+    "summary": "reasoning",
+    "reasoning": "reasoning",
+}
 
 
 class ItemTable(OpenCalls[int, Item]):
     """Collects the output items of one response.
 
     Fields:
-        refusal: the parts of the refusal, in the order of the events.
-        custom: names of the custom tools of the request, if the response repeats them; else None.
+        custom: names of the custom tools, if the response or the request lists tools; else None.
+        resumed: the stream continues an earlier one of the same response, as the API documents.
     """
 
     def __init__(self, notes: Notes, text: GrowingText, reasoning: GrowingText) -> None:
         super().__init__(notes)
-        self._text = text
-        self._reasoning = reasoning
-        self.refusal: list[str] = []
+        self._texts = ItemTexts(notes, text, reasoning)
         self.custom: frozenset[str] | None = None
-        self._kinds: set[str] = set()
+        self.resumed = False
         self._streamed = True
+
+    @property
+    def refusal(self) -> list[str]:
+        """The parts of the refusal, in the order of the events."""
+        return self._texts.refusal
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
@@ -68,7 +78,7 @@ class ItemTable(OpenCalls[int, Item]):
         place = self._place(event, offset)
         if value is None or place is None:
             return
-        if place in self._calls:
+        if not self._is_free(place, value):
             self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
             return
         item = self._open(place, value, offset)
@@ -87,36 +97,31 @@ class ItemTable(OpenCalls[int, Item]):
         place = self._place(event, offset)
         if value is None or place is None:
             return
-        item = self._calls.get(place)
-        if item is None:
-            item = self._open(place, value, offset)
-        elif item.done:
+        if self._is_free(place, value):
+            self._open(place, value, offset).resumed |= self.resumed
+        item = self._calls[place]
+        if item.done or not item.announced:
             self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
         item.done = True
         self._repeat(item, value, offset)
 
     def piece(self, kind: str, event: Json, offset: int) -> None:
         """Process a delta of a text."""
-        item = self._of(event, offset)
+        item = self._of(event, _ITEMS_OF_TEXT.get(kind, kind), offset)
         piece = event.get("delta")
         if item is None or not isinstance(piece, str):
             self._notes.ambiguous("EVENT-GLUED", offset, text=True)
         elif piece:
-            self._add_piece(item, kind, piece)
+            self._texts.add(item, kind, piece)
 
     def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
         """Process a complete part. Its text counts if the item had no deltas."""
-        item = self._of(event, offset)
+        item = self._of(event, _ITEMS_OF_TEXT.get(kind, kind), offset)
         text = event.get(field)
         if item is None or not isinstance(text, str):
             self._notes.ambiguous("EVENT-GLUED", offset, text=True)
             return
-        so_far = "".join(item.texts.get(kind, ()))
-        if text and not so_far:
-            self._notes.harmless("RESP-NO-TEXT-DELTAS", offset)
-            self._add_piece(item, kind, text)
-        elif not so_far.endswith(text):
-            self._notes.ambiguous("RESP-DONE-DIFFERS", offset, text=True)
+        self._texts.part_over(item, kind, text, offset)
 
     def fragment(self, kind: str, event: Json, offset: int) -> None:
         """Process a part of a function's arguments, or of a custom tool's input."""
@@ -137,7 +142,11 @@ class ItemTable(OpenCalls[int, Item]):
             self._set_arguments(item, self._given(item.call, event, offset), offset)
 
     def _call_of(self, kind: str, event: Json, offset: int) -> Item | None:
-        item = self._of(event, offset)
+        item = self._of(event, kind, offset)
+        if item is not None and item.kind != kind == "function_call":
+            # Arguments under the index of another item belong to no opened call.
+            self._notes.harmless("RESP-OUTPUT-INDEX-LOST", offset)
+            return self._calls.setdefault(-1 - event["output_index"], Item({"type": kind}, offset))
         if item is None or item.kind != kind:
             self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return None
@@ -151,7 +160,7 @@ class ItemTable(OpenCalls[int, Item]):
             quirk = "RESP-COMPLETED-OUTPUT-NULL" if output is None else "EVENT-GLUED"
             self._notes.ambiguous(quirk, offset, text=output is not None, calls=output is not None)
         elif not self._calls:
-            self._streamed = streamed
+            self._streamed = streamed and not self.resumed
             for place, value in enumerate(output):
                 if isinstance(value, dict):
                     self._repeat(self._open(place, value, offset), value, offset)
@@ -173,6 +182,11 @@ class ItemTable(OpenCalls[int, Item]):
                 text_or_empty(value.get("id")), by_call.get(text_or_empty(value.get("call_id")))
             )
             known = place if known is None else known
+            if self.resumed and known not in self._calls:
+                self._earlier(place, value, offset)
+                continue
+            if known in self._calls and self._is_free(known, value):
+                self._open(known, value, offset)
             item = self._calls.get(known)
             if item is None or known in found or item.kind != value.get("type"):
                 # An item without events, or another index for a known one.
@@ -181,13 +195,26 @@ class ItemTable(OpenCalls[int, Item]):
             found.add(known)
             self._repeat(item, value, offset, last=True)
 
+    def _earlier(self, place: int, value: Json, offset: int) -> None:
+        """Process an item that was complete before a resumed stream began."""
+        if value.get("type") in ("message", "reasoning"):
+            self._notes.unknown.setdefault("text", RESUMED)
+            self._notes.unknown.setdefault("reasoning", RESUMED)
+        elif self._notes.choice(RESUMED, "deltas", "items") == "items":
+            self._repeat(self._open(place, value, offset), value, offset)
+            self._calls = dict(sorted(self._calls.items()))
+
     def conclude(self, offset: int, *, completed: bool) -> None:
         """Note deviations that only all items together show."""
         if completed and self._streamed and any(item.is_open() for item in self._calls.values()):
             self._notes.harmless("RESP-NO-ITEM-DONE", offset)
-        if {"summary", "reasoning"} <= self._kinds:
+        if {"summary", "reasoning"} <= self._texts.kinds:
             self._notes.ambiguous("REASONING-FIELD-NAMES", offset, text=True)
         for item in self._calls.values():
+            if not item.announced:
+                note = self._notes.unreadable
+                note = self._notes.harmless if item.kind == "function_call" else note
+                note("RESP-OUTPUT-INDEX-LOST", item.offset)
             if item.early and not item.complete:
                 self._notes.ambiguous(
                     "RESP-ARGUMENTS-IN-ADDED", item.offset, calls=bool(item.arguments)
@@ -197,26 +224,41 @@ class ItemTable(OpenCalls[int, Item]):
     # One item
 
     def _open(self, place: int, value: Json, offset: int) -> Item:
-        item = self._calls[place] = Item(value, offset)
+        item = self._calls.get(place)
+        if item is None:
+            item = self._calls[place] = Item(value, offset)
+        else:  # its deltas came before it
+            item.announce(value)
+            if not self.resumed:
+                self._notes.harmless("RESP-DELTA-BEFORE-ITEM", item.offset)
         if not item.item_id:
             self._notes.harmless("RESP-ITEM-ID-ABSENT", offset)
-        if not isinstance(item.kind, str):
+        if isinstance(item.kind, str):
+            self._classify(item, item.kind, value, offset)
+        else:
             self._notes.unreadable("EVENT-GLUED", offset)
-        elif self._is_provider_run(value):
+        return item
+
+    def _classify(self, item: Item, kind: str, value: Json, offset: int) -> None:
+        """Note which kind of call the item is, if it is one for the client."""
+        if self._is_provider_run(value):
             item.call = None
             self._notes.harmless("RESP-PROVIDER-CUSTOM-CALL", offset)
         elif item.call is None or is_server_run(value):
             item.call = None
         elif item.call[0] == "action":
-            self._open_action(item, item.kind, offset)
+            self._open_action(item, kind, offset)
         elif not item.id:
             self._notes.harmless("RESP-ITEM-VS-CALL-ID", offset)
         elif item.call[0] == "custom":
             self._notes.harmless("RESP-CUSTOM-TOOL-CALL", offset)
-        return item
+            if self.custom is None:
+                self._notes.unknown.setdefault("calls", _UNDECLARED)
+        if item.call is not None and item.namespace:
+            self._notes.harmless("RESP-NAMESPACE", offset)
 
     def _is_provider_run(self, value: Json) -> bool:
-        """Return whether a custom call names a tool that the response does not list as custom."""
+        """Return whether a custom call names a tool that the client did not declare."""
         is_custom = value.get("type") == "custom_tool_call"
         name = value.get("name")
         is_named = self.custom is None or (isinstance(name, str) and name in self.custom)
@@ -227,7 +269,7 @@ class ItemTable(OpenCalls[int, Item]):
         item.id = item.id or item.item_id
         item.name = item.name or kind.removesuffix("_call")
         answer = self._notes.policy_choice(
-            "RESP-CLIENT-ITEM", offset, "reject", "call", question="actions", ambiguous=False
+            "RESP-CLIENT-ITEM", offset, "call", "reject", question="actions", ambiguous=False
         )
         item.rejected = answer == "reject"
 
@@ -243,7 +285,7 @@ class ItemTable(OpenCalls[int, Item]):
                 usable = read_arguments(item.arguments).value is not None
                 self._notes.ambiguous("RESP-INCOMPLETE", offset, calls=usable)
         else:
-            self._texts(item, value, offset)
+            self._texts.compare(item, value, offset, streamed=self._streamed)
 
     def _given(self, call: tuple[CallKind, tuple[str, ...]], value: Json, offset: int) -> object:
         """Return the arguments of a call; for an action, its content as JSON text."""
@@ -284,8 +326,9 @@ class ItemTable(OpenCalls[int, Item]):
         elif not arguments:
             if so_far:
                 self._notes.harmless("RESP-DONE-EMPTY", offset)
-        elif so_far in ("", arguments):
-            if self._streamed and not so_far and item.kind in ("function_call", "custom_tool_call"):
+        elif so_far in ("", arguments) or (item.resumed and arguments.endswith(so_far)):
+            is_late = self._streamed and not so_far and not item.resumed
+            if is_late and item.kind in ("function_call", "custom_tool_call"):
                 self._notes.harmless("RESP-NO-ARGUMENT-DELTAS", offset)
             item.complete = arguments
         elif is_json and arguments != "{}" and same_object(arguments, so_far):
@@ -297,32 +340,6 @@ class ItemTable(OpenCalls[int, Item]):
             answer = self._notes.policy_choice(quirk, offset, first, *sorted(rest))
             item.rejected = answer == "reject"
             item.complete = arguments if answer == "done" else so_far
-
-    def _texts(self, item: Item, value: Json, offset: int) -> None:
-        if item.kind not in ("message", "reasoning"):
-            return
-        encrypted = text_or_empty(value.get("encrypted_content"))
-        if item.kind == "reasoning" and encrypted:
-            item.encrypted.append(encrypted)
-        for kind, text in texts_of(value).items():
-            so_far = "".join(item.texts.get(kind, ()))
-            if not so_far:
-                if self._streamed:
-                    self._notes.harmless("RESP-NO-TEXT-DELTAS", offset)
-                self._add_piece(item, kind, text)
-            elif text != so_far:
-                self._notes.ambiguous("RESP-DONE-DIFFERS", offset, text=True)
-
-    def _add_piece(self, item: Item, kind: str, piece: str) -> None:
-        item.texts.setdefault(kind, []).append(piece)
-        self._kinds.add(kind)
-        if kind == "text":
-            self._text.add(piece)
-        elif kind == "refusal":
-            self.refusal.append(piece)
-            self._notes.harmless("REFUSAL-DELTA", item.offset)
-        else:
-            self._reasoning.add(piece)
 
     # Which item
 
@@ -340,13 +357,21 @@ class ItemTable(OpenCalls[int, Item]):
         self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
         return None
 
-    def _of(self, event: Json, offset: int) -> Item | None:
+    def _is_free(self, place: int, value: Json) -> bool:
+        """Return whether the item `value` may begin at `place`, where only its deltas may be."""
+        item = self._calls.get(place)
+        return item is None or (not item.announced and item.agrees(value))
+
+    def _of(self, event: Json, kind: str, offset: int) -> Item | None:
+        """Return the item of a delta, which is of type `kind` if no event announced it so far."""
         place = self._place(event, offset)
-        item = None if place is None else self._calls.get(place)
-        if item is None:
-            self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
+        if place is None:
             return None
         item_id = text_or_empty(event.get("item_id"))
+        item = self._calls.get(place)
+        if item is None:
+            item = self._calls[place] = Item({"type": kind, "id": item_id}, offset)
+            item.announced, item.resumed = False, self.resumed
         if item_id and item.item_id and item_id != item.item_id:
             # The index identifies the item, unless several share it.
             others = any(other.item_id == item_id for other in self._calls.values())
