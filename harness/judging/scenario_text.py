@@ -29,12 +29,19 @@ _TO_BLAME: Final = (
 _TO_CLOSE: Final = (
     "# The bytes are ambiguous about what is `open` or `any`: specify what you expect there."
 )
+_TO_DECLARE: Final = "# The text has markup of this text dialect. If it is prose, remove the key."
 # An author does not confirm how a normalizer quotes the provider.
 _QUOTED: Final = frozenset({"finish_raw", "usage"})
 
 
-def scenario_text(
-    title: str, cassette: str, expectations: Sequence[Expectation], quirks: Sequence[str] = ()
+def scenario_text(  # noqa: PLR0913 - each argument is a part of the file
+    title: str,
+    cassette: str,
+    expectations: Sequence[Expectation],
+    quirks: Sequence[str] = (),
+    *,
+    text_dialect: str = "",
+    reasons: Sequence[str] = (),
 ) -> str:
     """Return the text of the scenario file of a new cassette, for its author to confirm.
 
@@ -43,13 +50,16 @@ def scenario_text(
         cassette: the id of the cassette.
         expectations: the expected result of each interaction.
         quirks: ids of quirks in the cassette.
+        text_dialect: the text dialect whose markup the text has; "" if it has none.
+        reasons: why the expected results are ambiguous, one line each.
     """
     lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
     lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
+    lines += [_TO_DECLARE, f"text_dialect: {text_dialect}"] if text_dialect else []
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
     if any("rejected" not in each.judged or any(_open(each)) for each in expectations):
-        lines.append(_TO_CLOSE)
+        lines += [_TO_CLOSE, *(f"# - {reason}" for reason in reasons)]
     asked = (replace(each, judged=each.judged - _QUOTED) for each in expectations)
     return "\n".join(
         [*lines, "expect:", *(line for each in asked for line in turn_lines(each)), ""]

@@ -9,8 +9,8 @@ to replay. The importer returns its conversations instead. Lines `{"messages": [
 cassettes, because the reader of chat logs rebuilds each answer.
 """
 
-from collections.abc import Iterable
-from itertools import count, islice
+from collections.abc import Iterable, Sequence
+from itertools import count, islice, zip_longest
 from pathlib import PurePath
 from typing import Final
 
@@ -31,7 +31,7 @@ from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import VCRPY
 from harness.wire.decompress import why_encoded
 from harness.wire.framing import iter_frames
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Interaction, Request
 
 CONVERSATION: Final = "conversation"
 _SCRUBBER: Final = Scrubber()
@@ -112,7 +112,13 @@ class _TakenInteraction(msgspec.Struct, frozen=True):
     detected: Detected
 
 
-def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imported:
+def import_file(
+    path: PurePath,
+    data: bytes,
+    source: str,
+    labels: Labels,
+    requests: Sequence[Request] = (),
+) -> Imported:
     """Import the bytes of one file, and return its cassettes or conversations.
 
     Args:
@@ -120,6 +126,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         data: the bytes of the file.
         source: the source of the file, for `origin.source`.
         labels: the user's labels, which override the labels of the recording.
+        requests: the requests of the responses, if the file does not contain them.
 
     Raises:
         UnreadableError: the file format is known, but no entry can be read.
@@ -133,7 +140,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     if found is None:
         return Imported("")
     container, held = found
-    whole = _labelled(held.cassette, source, labels)
+    whole = _labelled(with_requests(held.cassette, requests), source, labels)
     numbers = (n for n in count() if n not in held.damaged)
     seen = [
         _seen(n, interaction, whole, path, labels)
@@ -147,6 +154,24 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         tuple(_part(whole, items) for items in _groups(taken)),
         (*held.damaged.values(), *filter(None, reasons), *refused),
         tuple((item.number, item.detected) for item in taken),
+    )
+
+
+def with_requests(cassette: Cassette, requests: Sequence[Request]) -> Cassette:
+    """Return a cassette whose interactions without a request body have those of `requests`.
+
+    If there are more requests than responses, the last ones count.
+    """
+    first = max(len(requests) - len(cassette.interactions), 0)
+    pairs = zip_longest(cassette.interactions, requests[first:])
+    return msgspec.structs.replace(
+        cassette,
+        interactions=tuple(
+            msgspec.structs.replace(each, request=request)
+            if request is not None and not each.request.body
+            else each
+            for each, request in pairs
+        ),
     )
 
 

@@ -33,7 +33,7 @@ _START: Final = re.compile(
     )
     | (?P<quoted>b?['"])(?=(?:data|event):|\{|\[DONE\])
     | (?P<object>(?<![\w.])[A-Za-z_][\w.]{0,200}\()(?=[a-z_]\w*=|\s*\n)
-    | (?P<keywords>(?:^|(?<=\s))[a-z_]\w{0,100}=(?=['"\[(A-Z0-9]))
+    | (?P<keywords>(?:^|(?<=[^,(\s]\s))[a-z_]\w{0,100}=(?=['"\[(A-Z0-9]))
     | (?P<value>[{\[])""",
     re.VERBOSE | re.MULTILINE,
 )
@@ -141,7 +141,7 @@ class _Scan:
         line: int,
     ) -> int:
         """Collect what begins at `match`; return where the search continues."""
-        kind, text, start = match.lastgroup, printed.text, match.start()
+        kind, text = match.lastgroup, printed.text
         if depth == 0:
             self._lines = (line, line)
         match kind:
@@ -149,52 +149,49 @@ class _Scan:
                 self._name = match["name"]
                 self.used_lines.update((line,) if depth == 0 else ())
             case "quoted":
-                literal = _LITERAL.match(text, start)
+                literal = _LITERAL.match(text, match.start())
                 if literal and depth < _MOST_DEPTH:
                     self.read(literal_text(literal[0]), depth + 1, path)
                     return literal.end()
             case "curl":
-                request, end = curl_request(text, start)
+                request, end = curl_request(text, match.start())
                 self.requests += [request] if request else []
                 return end
             case "framed" if text.startswith(DONE.decode(), match.end()):
                 self._add(Event(DONE, is_framed=True, path=path))
                 return match.end() + len(DONE)
-            case "keywords":
-                value = printed.keywords_at(start)
-                if value and DETECTOR.mark_of(parse_event(value.data)).strong:
-                    self._take(value, path, depth, line, text)
-                    return value.end
             case _:
-                at = match.end() if kind == "framed" else start
-                value = printed.value_at(at)
-                if value and value.complete:
-                    self._take(value, path, depth, line, text, is_framed=kind == "framed")
-                    return value.end
-                self._take_cut(value, text, at, path, is_framed=kind == "framed")
-                if kind == "framed" or (value and not value.data):
-                    return _end_of_line(text, at)
+                return self._value_at(match, printed, depth, path, line)
         return match.end()
 
-    def _take(
+    def _value_at(
         self,
-        value: PrintedValue,
-        path: tuple[str, ...],
+        match: re.Match[str],
+        printed: Printed,
         depth: int,
+        path: tuple[str, ...],
         line: int,
-        text: str,
-        *,
-        is_framed: bool = False,
-    ) -> None:
-        if depth == 0:
-            self._lines = (line, line + text.count("\n", value.start, value.end))
-        if is_framed:
-            self._add(Event(on_one_line(value.data), is_framed=True, path=path))
-            return
-        if text[value.start] == "[":
-            self._list(value.data, path, depth)
+    ) -> int:
+        """Collect the events in the value that begins at `match`; return where it ends."""
+        is_framed = match.lastgroup == "framed"
+        at = match.end() if is_framed else match.start()
+        if match.lastgroup == "keywords":
+            value = printed.keywords_at(at)
+            if value is None or not DETECTOR.mark_of(parse_event(value.data)).strong:
+                return match.end()
         else:
-            self._record(value.data, path, depth)
+            value = printed.value_at(at)
+        if value and value.complete:
+            if depth == 0:
+                self._lines = (line, line + printed.text.count("\n", value.start, value.end))
+            if is_framed:
+                self._add(Event(on_one_line(value.data), is_framed=True, path=path))
+            else:
+                self._member(value.data, path, depth)
+            return value.end
+        self._take_cut(value, printed.text, at, path, is_framed=is_framed)
+        is_over = is_framed or (value is not None and not value.data)
+        return _end_of_line(printed.text, at) if is_over else match.end()
 
     def _take_cut(
         self,
@@ -259,4 +256,3 @@ def _text(part: bytes) -> str:
 def _end_of_line(text: str, start: int) -> int:
     end = text.find("\n", start)
     return len(text) if end < 0 else end
-

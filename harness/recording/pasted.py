@@ -9,7 +9,6 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import Final
 
 import msgspec
@@ -32,7 +31,7 @@ _BYTES_LITERAL: Final = re.compile(
 # Where an event, its name or JSON begins in a line.
 _START: Final = re.compile(rb"(?<![\w-])(?:data|event): ?|\{")
 _BETWEEN_LITERALS: Final = re.compile(rb"[\s,()\[\]]*")
-_FIELD: Final = re.compile(rb"(?:data|event|id|retry)?:")
+_FIELD: Final = re.compile(rb"(?:data|event|id|retry):")
 _DATA_FIELD: Final = b"data:"
 # All attempts to join lines may read so many times the length of the text.
 _MOST_TIMES: Final = 64
@@ -192,13 +191,18 @@ def _unwrapped(lines: list[bytes]) -> list[bytes]:
     """
     joined: list[bytes] = []
     width, budget = max(map(len, lines), default=0), _MOST_TIMES * sum(map(len, lines))
-    for before, line in pairwise([b"", *lines]):
-        last = joined[-1] if joined else b""
-        budget -= len(last)
-        if budget > 0 and line.strip() and not _FIELD.match(line) and _is_open(last):
-            joined[-1] = last + (b"" if len(before) >= width else b" ") + line
-        else:
-            joined.append(line)
+    at = 0
+    while at < len(lines):
+        text, end = lines[at], at + 1
+        while budget > 0 and end < len(lines) and _is_open(text):
+            if not lines[end].strip() or _FIELD.match(lines[end]):
+                break
+            text += (b"" if len(lines[end - 1]) >= width else b" ") + lines[end]
+            budget, end = budget - len(text), end + 1
+        if end > at + 1 and _is_open(text):  # a log cut it, so that no line closes it
+            text, end = lines[at], at + 1
+        joined.append(text)
+        at = end
     return joined
 
 

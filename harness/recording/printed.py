@@ -19,7 +19,10 @@ _LONGEST_STRING: Final = 16_000_000
 # All attempts that fail may read so many times the length of the text.
 _MOST_TIMES: Final = 8
 _LEAST_BUDGET: Final = 100_000
+_MOST_BUDGET: Final = 20_000_000
+_COST_OF_ATTEMPT: Final = 100
 _COST_OF_DEPTH: Final = 20_000
+_LONGEST_QUICK: Final = 1 << 16
 _QUOTED: Final = (
     r"'''(?:[^\\]|\\.){0,100000}?'''"
     r'|"""(?:[^\\]|\\.){0,100000}?"""'
@@ -50,6 +53,13 @@ _OF_SDK: Final = frozenset({"sdk_http_response", "automatic_function_calling_his
 _NULL_IS_SENT: Final = "finish_reason"
 
 
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_JSON: Final = json.JSONDecoder(parse_constant=_refuse)
+
+
 class PrintedValue(msgspec.Struct, frozen=True):
     """A value in a text.
 
@@ -74,15 +84,18 @@ class Printed:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._budget = _MOST_TIMES * len(text) + _LEAST_BUDGET
+        self._budget = min(_MOST_TIMES * len(text) + _LEAST_BUDGET, _MOST_BUDGET)
+        self._keywords_end = 0
 
     def value_at(self, start: int) -> PrintedValue | None:
         """Return the mapping or list that begins at `start`; None if there is none."""
         if self._budget < 0:
             return None
+        # The decoder of JSON is quick, but its errors cost time by the length of the text.
+        line = self.text[start : min(self._end_of_line(start), start + _LONGEST_QUICK)]
         with suppress(ValueError, RecursionError):
-            _, end = json.JSONDecoder().raw_decode(self.text, start)
-            return PrintedValue(start, end, encoded(self.text[start:end]))
+            _, size = _JSON.raw_decode(line)
+            return PrintedValue(start, start + size, encoded(line[:size]))
         reader = _ValueReader(self.text, start)
         try:
             complete = reader.read()
@@ -90,15 +103,25 @@ class Printed:
             self._budget -= _COST_OF_DEPTH
             return PrintedValue(start, self._end_of_line(start), b"", complete=False)
         if not complete:
-            self._budget -= reader.end - start + self._end_of_line(reader.end) - reader.end
-        return PrintedValue(start, reader.end, _as_json(reader.value()), complete)
+            self._budget -= max(self._end_of_line(reader.end) - start, _COST_OF_ATTEMPT)
+            return PrintedValue(start, reader.end, _as_json(reader.value()), complete=False)
+        written = self.text[start : reader.end]
+        with suppress(ValueError, RecursionError):
+            json.loads(written, parse_constant=_refuse)
+            return PrintedValue(start, reader.end, encoded(written))
+        return PrintedValue(start, reader.end, _as_json(reader.value()))
 
     def keywords_at(self, start: int) -> PrintedValue | None:
-        """Return the object that begins at `start`, printed as `name=value name=value`."""
-        if self._budget < 0:
+        """Return the object that begins at `start`, printed as `name=value name=value`.
+
+        None if there is none, or if `start` is inside an object that was returned.
+        """
+        if self._budget < 0 or start < self._keywords_end:
             return None
         end, found = start, {}
         while (match := _TOKEN.match(self.text, end)) and match["key"]:
+            if "\n" in self.text[end : match.end()]:
+                break
             reader = _ValueReader(self.text, match.end())
             with suppress(_TooDeep):
                 if not reader.read():
@@ -106,6 +129,7 @@ class Printed:
             found[match["key"]] = reader.value()
             end = reader.end
         self._budget -= end - start
+        self._keywords_end = end
         return PrintedValue(start, end, _as_json(_without_none(found))) if found else None
 
     def _end_of_line(self, start: int) -> int:
@@ -257,9 +281,7 @@ def _members_of(top: _Open) -> dict[str, Any]:
 
 def _without_none(members: dict[str, Any]) -> dict[str, Any]:
     return {
-        key: value
-        for key, value in members.items()
-        if value is not None or key == _NULL_IS_SENT
+        key: value for key, value in members.items() if value is not None or key == _NULL_IS_SENT
     }
 
 
