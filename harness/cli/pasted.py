@@ -138,7 +138,8 @@ def _print_masked(path: Path, pasted: Pasted, requests: Sequence[Request]) -> No
         return
     cassette = with_requests(held[1].cassette, requests)
     for leak in iter_leaks(cassette):
-        click.echo(f"masked: {marked(leak.partition("#")[2] or leak)}", err=True)
+        place = leak.partition("#")[2] or leak
+        click.echo(f"masked: {marked(place)}", err=True)
 
 
 def _cut_events(pasted: Pasted, found: Imported) -> list[tuple[int, bytes]]:

@@ -26,6 +26,7 @@ from harness.recording import identify
 from harness.recording.detect import Detected, token_exchange_reason, unsupported_api
 from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY, body_file
+from harness.recording.importers.request_file import request_beside
 from harness.recording.secrets.scrubber import Scrubber, clean_text, scrubbed_conversation
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import VCRPY
@@ -60,6 +61,8 @@ def label_conversation(logged: LoggedConversation, labels: dict[str, str]) -> Lo
 
 # Containers of complete answers, and of bodies without a request: these are imported, too.
 _PLAIN_CONTAINERS: Final = frozenset({"chat-log", raw_body.CONTAINER})
+# Containers of responses, whose requests may be in other files.
+_WITHOUT_REQUESTS: Final = frozenset({"chunk-list", "raw-sse", raw_body.CONTAINER})
 # Ends of the addresses of requests for a stream, and for a complete response.
 _STREAM_VERBS: Final = (
     ":streamGenerateContent",
@@ -140,7 +143,10 @@ def import_file(
     if found is None:
         return Imported("")
     container, held = found
-    whole = _labelled(with_requests(held.cassette, requests), source, labels)
+    cassette = held.cassette
+    if not requests and container in _WITHOUT_REQUESTS:
+        requests = tuple(filter(None, [request_beside(path)]))
+    whole = _labelled(with_requests(cassette, requests), source, labels)
     numbers = (n for n in count() if n not in held.damaged)
     seen = [
         _seen(n, interaction, whole, path, labels)
