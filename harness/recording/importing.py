@@ -71,6 +71,7 @@ _STREAM_VERBS: Final = (
     "/invoke-with-response-stream",
 )
 _PLAIN_VERBS: Final = (":generateContent", ":rawPredict", "/converse", "/invoke")
+_NAMED: Final = "named by --dialect"
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAMING: Final = frozenset({("x-dashscope-sse", "enable"), ("accept", "text/event-stream")})
 
@@ -213,7 +214,7 @@ def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
     reasons = tuple(
         _reason_to_skip(_seen(n, interaction, cassette, PurePath(), Labels()), "")
         if cassette.origin.by == VCRPY
-        else token_exchange_reason(interaction)
+        else token_exchange_reason(interaction) or reason_of_unread_api(interaction)
         for n, interaction in enumerate(cassette.interactions)
     )
     return reasons if not all(reasons) else ("",) * len(reasons)
@@ -232,7 +233,7 @@ def _seen(
 
 def _detected(interaction: Interaction, by: str, labels: Labels) -> Detected:
     if labels.dialect:
-        return Detected(labels.dialect, "certain", "named by --dialect")
+        return Detected(labels.dialect, "certain", _NAMED)
     return identify.detected(interaction, by)
 
 
@@ -253,21 +254,23 @@ def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
     reason = token_exchange_reason(interaction) or why_encoded(
         interaction.body, interaction.headers
     )
+    if not reason and item.detected.because != _NAMED:
+        reason = reason_of_unread_api(interaction)
     if reason:
         return reason
     if interaction.dialect not in DIALECTS:
-        return _reason_of_unread(interaction)
+        dialect = interaction.dialect
+        unread = f"dialect {dialect} is not supported"
+        return "no recognized dialect" if dialect == UNKNOWN else unread
     if container in _PLAIN_CONTAINERS:
         return ""
     return _reason_of_plain(interaction) if _is_plain(interaction.body) else ""
 
 
-def _reason_of_unread(interaction: Interaction) -> str:
+def reason_of_unread_api(interaction: Interaction) -> str:
+    """Return why no client is judged on a response of an API that no dialect reads; else ""."""
     api = unsupported_api(interaction)
-    if api:
-        return f"{api} is not supported"
-    dialect = interaction.dialect
-    return "no recognized dialect" if dialect == UNKNOWN else f"dialect {dialect} is not supported"
+    return f"no dialect reads {api}" if api else ""
 
 
 def _reason_of_plain(interaction: Interaction) -> str:
