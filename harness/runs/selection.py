@@ -31,6 +31,8 @@ _RECORDINGS = frozenset({"cassette", "log"})
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
 _CASSETTE = re.compile(rb"^interactions:", re.MULTILINE)
+_VCRPY_ADDRESS = re.compile(rb"^ +(?:- )?uri:", re.MULTILINE)
+_GO_VCR_ADDRESS = re.compile(rb"^ +(?:- )?url:", re.MULTILINE)
 _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 
 
@@ -75,6 +77,20 @@ def _is_bundled_word(path: Path) -> bool:
 def is_bundled_folder(folder: Path) -> bool:
     """Return whether `folder` has the bundled files, as in a checkout of this repository."""
     return folder.resolve() == shipped.bundled_folder(folder.name).resolve()
+
+
+def is_subject(path: Path, *, named: bool = False) -> bool:
+    """Return whether `harness run` reads the file at `path` itself.
+
+    Args:
+        path: a file.
+        named: whether the user named the file, and not a folder.
+    """
+    text = str(path)
+    if not text.endswith(_SUFFIXES):
+        return False
+    known = _recognized(text, str(path.parent), named=named and text.endswith(LOG_SUFFIX))
+    return known is not None and known.subject.kind != "unreadable"
 
 
 def own_folders(root: Path) -> tuple[Path, ...]:
@@ -203,7 +219,9 @@ def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | N
 
 def _kind(head: bytes) -> bytes | None:
     if _CASSETTE.search(head):
-        return b"cassette"
+        # go-vcr names the address `url`, and only the importer reads it.
+        is_vcrpy = _VCRPY_ADDRESS.search(head) or not _GO_VCR_ADDRESS.search(head)
+        return b"cassette" if is_vcrpy else None
     return b"scenario" if _SCENARIO.search(head) else None
 
 

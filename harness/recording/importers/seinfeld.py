@@ -36,6 +36,11 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     return entries_file(path, placed, partial(_interaction, Path(path).parent))
 
 
+def is_body_file(path: PurePath) -> bool:
+    """Return whether the file at `path` is a large body, which a cassette next to it names."""
+    return path.parent.name.endswith(".cassette.blobs")
+
+
 def _is_entry(value: object) -> bool:
     if not isinstance(value, dict) or not value.keys() >= _KEYS:
         return False
