@@ -29,7 +29,7 @@ from harness.files.load import read_file
 from harness.files.write import write_file
 from harness.providers import UNKNOWN
 from harness.recording.detect import Confidence
-from harness.recording.importers import wiremock
+from harness.recording.importers import seinfeld, wiremock
 from harness.recording.importers.container import damage_text
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
@@ -38,7 +38,7 @@ from harness.wording import pluralize
 
 _NOT_A_RECORDING: Final = "not a recording in a supported format"
 _NO_RESPONSE: Final = "contains no response"
-_BODY_FILE: Final = "a body of WireMock, which its mapping names"
+_BODY_FILE: Final = "a body that a recording next to it names"
 
 # File names that recorders give to each of their files; the folder around tells them apart.
 _COMMON_NAMES: Final = re.compile(
@@ -66,13 +66,14 @@ class _NotImported(msgspec.Struct, frozen=True):
     file: str
     reason: str
     streams: int = 0
+    damaged: bool = False
 
     def __str__(self) -> str:
         number = f" ({pluralize(self.streams, 'stream')})" if self.streams else ""
         return f"{self.file}: {self.reason}{number}"
 
 
-class _Tally(msgspec.Struct):
+class Tally(msgspec.Struct):
     """The results of the files that were imported so far.
 
     Fields:
@@ -119,13 +120,13 @@ def import_command(
     secret that cannot be replaced. Check the recordings before you publish them. A damaged
     recording costs no other one, but the exit code is then 2.
     """
-    tally = _Tally()
-    names = _Names(output)
-    files = list(_files(paths, output))
+    tally = Tally()
+    names = Names(output)
+    files = list(files_to_import(paths, output))
     hidden = not sys.stderr.isatty()
     with click.progressbar(files, label="import", file=sys.stderr, hidden=hidden) as progress:
         for path, source in progress:
-            _import_file(path, source, Labels(**labels, dialect=dialect or ""), names, tally)
+            import_one(path, source, Labels(**labels, dialect=dialect or ""), names, tally)
     click.echo(_as_json(tally) if style == "json" else "\n".join(_as_text(tally, output)))
     if tally.damaged or not tally.readable:
         raise SystemExit(EXIT_USAGE)
@@ -133,7 +134,7 @@ def import_command(
         raise SystemExit(EXIT_NOTHING_SELECTED)
 
 
-class _Names:
+class Names:
     """Chooses the file names of results in the output folder, and never uses a name twice."""
 
     def __init__(self, output: Path) -> None:
@@ -178,7 +179,7 @@ def _distinct_name(part: str) -> str:
     return f"{safe}-{digest[:_DIGEST_CHARS]}"
 
 
-def _files(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
+def files_to_import(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
     """Yield each file at `paths` and its path relative to the given one; skip hidden files.
 
     Files in the output folder are skipped, too.
@@ -209,15 +210,25 @@ def _walk(top: Path, excluded: Path) -> Iterator[Path]:
                 yield here / name
 
 
-def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally) -> None:
-    if wiremock.is_body_file(path) and not labels.dialect:
+def import_one(path: Path, source: str, labels: Labels, names: Names, tally: Tally) -> None:
+    """Import the file at `path`, write its results, and count them.
+
+    Args:
+        path: the file.
+        source: its path relative to the folder of the user, for names and messages.
+        labels: the labels of the user.
+        names: chooses the names of the results.
+        tally: the counts, which the function changes.
+    """
+    is_body = wiremock.is_body_file(path) or seinfeld.is_body_file(path)
+    if is_body and not labels.dialect:
         tally.not_imported.append(_NotImported(source, _BODY_FILE))
         return
     try:
         data = read_file(path, problem="expected a file that can be read")
         imported = import_file(path, data, source, labels)
     except UnreadableError as error:
-        tally.not_imported.append(_NotImported(source, damage_text(error, path)))
+        tally.not_imported.append(_NotImported(source, damage_text(error, path), damaged=True))
         tally.damaged += 1
         return
     if not imported.container:
@@ -228,7 +239,7 @@ def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: 
     _count(imported, source, tally)
 
 
-def _count(imported: Imported, source: str, tally: _Tally) -> None:
+def _count(imported: Imported, source: str, tally: Tally) -> None:
     tally.cassettes += len(imported.cassettes)
     tally.conversations += len(imported.conversations)
     tally.streams[imported.container] += sum(len(c.interactions) for c in imported.cassettes)
@@ -247,7 +258,7 @@ def _count(imported: Imported, source: str, tally: _Tally) -> None:
             )
 
 
-def _write(imported: Imported, source: str, names: _Names) -> None:
+def _write(imported: Imported, source: str, names: Names) -> None:
     name = _output_name(source, ".yaml")
     labels = Counter((each.provider, each.model) for each in imported.cassettes)
     for cassette in imported.cassettes:
@@ -265,10 +276,10 @@ def _write(imported: Imported, source: str, names: _Names) -> None:
             write_file(path, encode(logged))
 
 
-def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
+def _as_text(tally: Tally, output: Path) -> Iterator[str]:
     streams = pluralize(tally.streams.total(), "stream")
     yield f"{pluralize(tally.cassettes, 'cassette')} with {streams} in {marked(str(output))}"
-    yield from _counts(tally.streams)
+    yield from count_lines(tally.streams)
     if tally.conversations:
         number = pluralize(tally.conversations, "conversation")
         yield f"{number} without response bytes: `harness run` counts them and replays nothing"
@@ -289,17 +300,17 @@ def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
         yield f"judge them: harness run {marked(shlex.quote(str(output)))}"
 
 
-def _unlabelled_lines(tally: _Tally) -> Iterator[str]:
+def _unlabelled_lines(tally: Tally) -> Iterator[str]:
     """Yield lines that name the unknown labels, because rankings cannot show such recordings."""
     for label, count in tally.unlabelled.items():
         number = pluralize(count, "cassette")
         yield f"the {label} of {number} is unknown. Import again with --{label} to name it."
 
 
-def _not_imported_lines(tally: _Tally) -> Iterator[str]:
+def _not_imported_lines(tally: Tally) -> Iterator[str]:
     if tally.skipped:
         yield f"{pluralize(tally.skipped.total(), 'stream')} skipped"
-        yield from _counts(tally.skipped)
+        yield from count_lines(tally.skipped)
     if tally.unused():
         yield f"{pluralize(len(tally.unused()), 'file')} not used"
     if tally.not_imported:
@@ -310,13 +321,14 @@ def _not_imported_lines(tally: _Tally) -> Iterator[str]:
         yield f"  and {len(tally.not_imported) - _MOST_FILES} more: --format json lists all"
 
 
-def _counts(counter: Counter[str]) -> Iterator[str]:
+def count_lines(counter: Counter[str]) -> Iterator[str]:
+    """Yield a line for each name in `counter` with its count, the most frequent first."""
     for name, count in sorted(counter.items(), key=lambda item: (-item[1], item[0])):
         if count:
             yield f"{count:>8}  {marked(name)}"
 
 
-def _as_json(tally: _Tally) -> str:
+def _as_json(tally: Tally) -> str:
     return json.dumps(
         {
             "cassettes": tally.cassettes,
@@ -328,7 +340,10 @@ def _as_json(tally: _Tally) -> str:
             "skipped": dict(sorted(tally.skipped.items())),
             "unusable": [{"file": it.file, "reason": it.reason} for it in tally.unused()],
             "unlabelled": dict(tally.unlabelled),
-            "not_imported": [msgspec.structs.asdict(each) for each in tally.not_imported],
+            "not_imported": [
+                {"file": it.file, "reason": it.reason, "streams": it.streams}
+                for it in tally.not_imported
+            ],
         },
         indent=2,
     )

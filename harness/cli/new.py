@@ -13,12 +13,13 @@ import click
 import msgspec
 
 from harness import shipped
+from harness.checks.lint import lint_cassette
 from harness.cli.cassette_options import dialect_option, resolve_cassette
 from harness.cli.options import output_option, safe_name
 from harness.cli.pasted import pasted_cassette
 from harness.cli.quirks import require_quirk
 from harness.cli.run_files import require_writable, writing
-from harness.dialects.table import DIALECTS, oracle_reading, read_request
+from harness.dialects.table import DIALECTS, oracle_reading, read_request, tool_names
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
@@ -28,11 +29,17 @@ from harness.judging.required import shown_capabilities
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import dialect_of, scenario_text
 from harness.recording.importing import Labels
+from harness.reporting.visible import marked
 from harness.results.catalogue import Quirk, load_catalogue
-from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
+from harness.text_calls.policy import TextPolicy
+from harness.text_calls.stage import read_text_calls
+from harness.text_calls.table import TEXT_DIALECTS
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, ToolCallStart
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Tool
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction
 
 _DEFAULT_DIALECT: Final = "openai-chat"
 _HELLO: Final = "Hello."
@@ -80,6 +87,12 @@ class _NewOptions(msgspec.Struct, frozen=True):
     metavar="FILE",
     help="Text with a stream, pasted from curl, devtools or a log. - for standard input.",
 )
+@click.option(
+    "--request",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="JSON body of the request, or its curl command, with --from. Default: found in the text.",
+)
 @click.option("--provider", default="", help="Provider label, with --from.")
 @click.option("--model", default="", help="Model label, with --from.")
 @dialect_option("Dialect of the new cassette.")
@@ -108,6 +121,7 @@ def new_command(  # noqa: PLR0913 - one parameter for each option
     quirk: str | None,
     *,
     source: Path | None,
+    request: Path | None,
     provider: str,
     model: str,
     output: Path,
@@ -123,10 +137,10 @@ def new_command(  # noqa: PLR0913 - one parameter for each option
     quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     if quirk is not None:
         require_quirk(quirk, tuple(quirks))
-    _check_source(quirk, source, options)
+    _check_source(quirk, source, request, options)
     if source is not None:
         labels = Labels(provider=provider, model=model, dialect=options["dialect"] or "")
-        made = pasted_cassette(source, name, labels)
+        made = pasted_cassette(source, name, labels, request)
     else:
         made = _new_cassette(
             quirk or "", safe_name(name or str(quirk).lower()), _NewOptions(**options)
@@ -144,22 +158,29 @@ def new_command(  # noqa: PLR0913 - one parameter for each option
     with writing(scenario):
         write_scenario(made, scenario, quirks[quirk].title if quirk else "", shown)
     click.echo(f"{cassette}\n{scenario}")
+    for reason in open_reasons(made):
+        click.echo(f"open: {marked(reason)}", err=True)
     click.echo(f"print it: harness show {shlex.quote(str(cassette))}", err=True)
     click.echo(f"confirm it: check `expect` in {scenario}, then remove its first line", err=True)
     click.echo(f"judge it: harness run {shlex.quote(str(scenario))}", err=True)
 
 
 def _shown_quirks(made: Cassette, catalogue: Mapping[str, Quirk]) -> tuple[str, ...]:
-    """Return the quirks that the oracle finds in the bytes of a new cassette."""
-    found = frozenset().union(*(oracle_reading(each).quirks for each in made.interactions))
+    """Return the quirks that the oracle and `harness lint` find in a new cassette."""
+    found = {quirk for each in made.interactions for quirk in oracle_reading(each).quirks}
+    found.update(each.quirk for each in lint_cassette(made.id, made, dict(catalogue)).findings)
     return tuple(sorted(found & catalogue.keys()))
 
 
-def _check_source(quirk: str | None, source: Path | None, options: dict[str, Any]) -> None:
+def _check_source(
+    quirk: str | None, source: Path | None, request: Path | None, options: dict[str, Any]
+) -> None:
     """Reject the options if they name no source of bytes, or two sources."""
     if source is None and quirk is None:
         hint = "Name a quirk of `harness quirks`, or pass a pasted stream with --from FILE."
         raise UsageError("expected a quirk or --from", hint=hint)
+    if request is not None and source is None:
+        raise UsageError("--request needs --from", hint="Pass the pasted stream with --from FILE.")
     given = {name for name, value in options.items() if value and name != "dialect"}
     if source is not None and given:
         names = ", ".join(sorted(f"--{_FLAGS.get(name, name)}" for name in given))
@@ -321,10 +342,42 @@ def write_scenario(
     """
     readings = [oracle_reading(interaction) for interaction in cassette.interactions]
     expected = list(map(expectation_from, readings))
-    title = title or f"{cassette.model} answers {path.stem}"
-    evidence = {} if cassette.origin.kind == "emulated" else {"recorded": cassette.id}
-    needed = sorted(shown_capabilities(cassette.interactions, readings))
-    dialect = next(filter(None, map(dialect_of, expected)), "")
-    more = {"text_dialect": dialect, "capabilities": needed, "evidence": evidence}
-    text = scenario_text(title, cassette.id, expected, quirks, more)
+    dialects = (*map(dialect_of, expected), *map(_written_dialect, cassette.interactions, readings))
+    more = {
+        "text_dialect": next(filter(None, dialects), ""),
+        "capabilities": sorted(shown_capabilities(cassette.interactions, readings)),
+        "evidence": {} if cassette.origin.kind == "emulated" else {"recorded": cassette.id},
+    }
+    text = scenario_text(
+        title or f"{cassette.model} answers {path.stem}",
+        cassette.id,
+        expected,
+        quirks,
+        more,
+        reasons=open_reasons(cassette),
+    )
     write_file(path, text.encode("utf-8"))
+
+
+def open_reasons(cassette: Cassette) -> tuple[str, ...]:
+    """Return why parts of the turns of `cassette` are ambiguous, each reason once."""
+    readings = map(oracle_reading, cassette.interactions)
+    pairs = (pair for reading in readings for pair in reading.unknown)
+    return tuple(dict.fromkeys(f"{part}: {reason}" for part, reason in pairs))
+
+
+def _written_dialect(interaction: Interaction, reading: OracleReading) -> str:
+    """Return the text dialect that finds a call in a text whose calls are ambiguous; else ""."""
+    if not reading.text_markup:
+        return ""
+    tools = read_request(interaction.dialect, interaction.request).tools
+    named = (Tool(name, "", {}) for name in tool_names(interaction))
+    texts = (reading.text, reading.reasoning)
+    for name in TEXT_DIALECTS:
+        policy = TextPolicy(frozenset((name,)), reasoning="calls")
+        for text in filter(None, texts):
+            deltas = (TextDelta(text), Finish(FinishReason.STOP, "stop"))
+            found = read_text_calls(deltas, tools or tuple(named), policy)
+            if any(isinstance(delta, ToolCallStart) for delta in found):
+                return name
+    return ""

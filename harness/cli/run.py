@@ -32,6 +32,7 @@ from harness.cli.options import (
     today_option,
 )
 from harness.cli.run_files import context_of, write_text
+from harness.cli.run_imports import import_unread
 from harness.cli.run_selection import (
     RunRequest,
     asks_about_models,
@@ -147,16 +148,18 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
 ) -> int:
     """Replay PATHS through normalizers and agents, print the failures, apply the gate.
 
-    PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them. The path
+    PATHS are scenarios, cassettes, recordings of other tools, logged conversations (JSON Lines) or
+    folders of them. Recordings are imported to the folder `imported` of the output. The path
     `bundled` selects the bundled scenarios and recordings. Default: the paths of the project, or
     else `bundled`. Logged conversations cannot be replayed, so they count only in the rankings of
     models. The exit code is that of `harness gate`, or 2 if a file cannot be used. All other files
     are judged even then.
     """
+    given = import_unread(paths, output)
     found, selection, policy = _selected(
         RunRequest(
             SelectedClients(names, agents),
-            paths,
+            given.paths,
             words,
             dialect or "",
             cuts,
@@ -166,7 +169,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         output / "run.jsonl" if last_failed else None,
         partial(project_policy, today, accept_new=accept_new),
     )
-    print_left_out(found)
+    print_left_out(found, given.files)
     if not found.jobs:
         click.echo(f"nothing selected: {empty_reason(found)}", err=True)
         return EXIT_NOTHING_SELECTED
@@ -187,7 +190,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         page, seconds = None if no_report else output / "index.html", monotonic() - started
         ranked = rankings or style == "markdown" or asks_about_models(found)
         code = _finish_run(path, policy, page, style, seconds, ranked=ranked)
-    return EXIT_USAGE if done.unreadable else code
+    return EXIT_USAGE if done.unreadable or given.damaged else code
 
 
 def _selected(

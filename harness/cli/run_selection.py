@@ -1,22 +1,26 @@
 """Select the cells of `harness run`, and print why others are excluded."""
 
 import fnmatch
+from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import click
 import msgspec
 
 from harness.dialects.table import DIALECTS
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UnreadableError
 from harness.project import SelectedEvidence, project
+from harness.recording.importing import reason_of_unread_api
 from harness.reporting.visible import marked
 from harness.results.run import Run
 from harness.results.store import read_run
 from harness.runs.filters import selects_models
+from harness.runs.load import load_recording
 from harness.runs.plan import cell_id
 from harness.runs.request import RequestedCells, SelectedClients, requested_cells, selected_clients
 from harness.runs.selection import own_folders, select_subjects, unrecognized_files
-from harness.shipped import BUNDLED, bundled_folder
+from harness.shipped import BUNDLED, bundled_folder, is_bundled
 from harness.verdicts.gate import judge_gate
 from harness.verdicts.policy import GatePolicy
 from harness.wording import pluralize
@@ -107,10 +111,17 @@ def asks_about_models(found: RequestedCells) -> bool:
     return any(named) or selects_models(found.words)
 
 
-def print_left_out(found: RequestedCells) -> None:
-    """Print the unrecognized files, and why agents cannot run some logged conversations."""
+def print_left_out(found: RequestedCells, imported: Collection[Path] = ()) -> None:
+    """Print the unrecognized files, and why agents cannot run some logged conversations.
+
+    The `imported` files are not unrecognized.
+    """
     for file in unrecognized_files(found.paths):
+        if file in imported:
+            continue
         click.echo(f"skipped: {marked(str(file))}: neither a scenario nor a cassette", err=True)
+    for why, count in Counter(_reasons_not_judged(found)).most_common():
+        click.echo(f"not judged: {pluralize(count, 'cassette')}: {marked(why)}", err=True)
     if not found.paths:
         _print_own_scenarios()
     if found.refused:
@@ -126,6 +137,19 @@ def print_left_out(found: RequestedCells) -> None:
             "them, by SHOULD rules at most.",
             err=True,
         )
+
+
+def _reasons_not_judged(found: RequestedCells) -> Iterator[str]:
+    """Yield why no client supports a cassette: a response of an API that no dialect reads."""
+    for subject in found.subjects:
+        if subject.kind != "cassette" or is_bundled(subject.path):
+            continue
+        try:
+            interactions = load_recording(subject).interactions
+        except UnreadableError:  # its cell reports the error
+            continue
+        if interactions and all(each.dialect not in DIALECTS for each in interactions):
+            yield reason_of_unread_api(interactions[0]) or "no recognized dialect"
 
 
 def _print_own_scenarios() -> None:

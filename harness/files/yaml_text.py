@@ -84,7 +84,8 @@ def load_yaml(
         text: YAML, as UTF-8 bytes or text.
         where: the file's name, for messages.
         tags: local tags that are allowed on scalars, such as `!binary`, each with the
-            function that turns the scalar's text into a value.
+            function that turns the scalar's text into a value. A tag that ends in a colon is
+            the start of the tags of objects: their sequence of one text is that text.
 
     Raises:
         UnreadableError: damaged, too large or hostile YAML, or several documents.
@@ -129,7 +130,10 @@ _FIX_HINT: Final = "Fix the file, or restore it from where it came from."
 
 
 class _Open(msgspec.Struct):
-    """A collection that is being built, and the totals of values and characters before it began."""
+    """A collection that is being built, and the totals of values and characters before it began.
+
+    `wraps` says that it has a tag of an object, and stands for the one text in it.
+    """
 
     anchor: str | None
     before: tuple[int, int]
@@ -138,6 +142,7 @@ class _Open(msgspec.Struct):
     key: object = None
     keys: set[str] = msgspec.field(default_factory=set)
     merged: list[dict[object, object]] = msgspec.field(default_factory=list)
+    wraps: bool = False
 
 
 class _Builder:
@@ -150,6 +155,7 @@ class _Builder:
         self.documents: list[object] = []
         self._where = where
         self._readers: dict[str, TagReader] = {_CORE + "str": str, **tags}
+        self._wrappers = tuple(tag for tag in tags if tag.endswith(":"))
         self._most_documents = most_documents
         self._stack: list[_Open] = []
         self._anchors: set[str] = set()
@@ -167,20 +173,25 @@ class _Builder:
     def opened(self, event: yaml.CollectionStartEvent) -> None:
         """Begin a mapping or sequence."""
         is_map = isinstance(event, yaml.MappingStartEvent)
-        if event.tag is not None and event.tag not in ("!", _CORE + ("map" if is_map else "seq")):
+        wraps = not is_map and bool(self._wrappers) and str(event.tag).startswith(self._wrappers)
+        known = ("!", _CORE + ("map" if is_map else "seq"))
+        if event.tag is not None and event.tag not in known and not wraps:
             self._refuse_tag(event, event.tag)
-        if self._stack and self._stack[-1].at_key:
+        if self._stack and self._stack[-1].at_key and not wraps:
             self._refuse(event, "expected a text key, found a collection as a key")
         if len(self._stack) == MAX_DEPTH:
             self._refuse(event, f"expected at most {MAX_DEPTH} levels, found deeper nesting")
         if event.anchor is not None:
             self._note_anchor(event, event.anchor)
         before = (self._values, self._chars)
-        self._stack.append(_Open(event.anchor, before, {} if is_map else [], is_map))
+        self._stack.append(_Open(event.anchor, before, {} if is_map else [], is_map, wraps=wraps))
 
     def closed(self, event: yaml.CollectionEndEvent) -> None:
         """End a mapping or sequence, and add it to the collection that contains it."""
         done = self._stack.pop()
+        if done.wraps:
+            self._unwrapped(event, done)
+            return
         built = done.built
         if isinstance(built, dict) and done.merged:
             built = {key: item for each in (*done.merged, built) for key, item in each.items()}
@@ -188,6 +199,17 @@ class _Builder:
         if done.anchor is not None:  # until here nothing may refer to it
             values, chars = done.before
             self._anchored[done.anchor] = (self._values - values, self._chars - chars, built)
+
+    def _unwrapped(self, event: yaml.CollectionEndEvent, done: _Open) -> None:
+        """Add the one text in a tagged sequence, which a serializer wrote for a kind of text."""
+        text = done.built[0] if isinstance(done.built, list) and len(done.built) == 1 else None
+        if not isinstance(text, str):
+            self._refuse(event, "expected one text under the tag of an object")
+        if self._stack and self._stack[-1].at_key:
+            self._check_key(event, text)
+        self._add(event, 1, 0, text)
+        if done.anchor is not None:
+            self._anchored[done.anchor] = (1, len(text), text)
 
     def scalar(self, event: yaml.ScalarEvent) -> None:
         """Add a scalar to the current collection, as a key or as a value."""
@@ -197,7 +219,7 @@ class _Builder:
         else:
             value = self._tagged_value(event, tag)
         if self._stack and self._stack[-1].at_key:
-            self._check_key(event)
+            self._check_key(event, event.value)
         elif value is _MERGE:
             self._refuse(event, "expected a value, found the merge key `<<`")
         self._add(event, 1, len(text), value)
@@ -212,7 +234,10 @@ class _Builder:
         if size is None:
             self._refuse(event, f"alias *{name[:80]} names no finished value before it")
         if self._stack and self._stack[-1].at_key:
-            self._refuse(event, f"expected a text key, found the alias *{name[:80]}")
+            # The serializer of an object that occurs twice as a key writes an alias.
+            if not self._wrappers or not isinstance(size[2], str):
+                self._refuse(event, f"expected a text key, found the alias *{name[:80]}")
+            self._check_key(event, size[2])
         self._add(event, *size)
 
     def _tagged_value(self, event: yaml.ScalarEvent, tag: str) -> object:
@@ -223,6 +248,8 @@ class _Builder:
             except ValueError as error:
                 self._refuse(event, f"expected base64, found text that cannot be read: {error}")
         read = self._readers.get(tag)
+        if read is None and self._wrappers and tag.startswith(self._wrappers):
+            return text
         if read is None:
             self._refuse_tag(event, tag)
         return read(text)
@@ -232,11 +259,11 @@ class _Builder:
             self._refuse(event, f"anchor &{anchor[:80]} occurs twice in one document")
         self._anchors.add(anchor)
 
-    def _check_key(self, event: yaml.ScalarEvent) -> None:
+    def _check_key(self, event: yaml.Event, key: str) -> None:
         keys = self._stack[-1].keys
-        if event.value in keys:
-            self._refuse(event, f"key {event.value[:80]!r} occurs twice in one mapping")
-        keys.add(event.value)
+        if key in keys:
+            self._refuse(event, f"key {key[:80]!r} occurs twice in one mapping")
+        keys.add(key)
 
     def _add(self, event: yaml.Event, values: int, chars: int, value: object) -> None:
         self._values += values

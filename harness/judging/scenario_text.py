@@ -29,17 +29,20 @@ _TO_BLAME: Final = (
 _TO_CLOSE: Final = (
     "# The bytes are ambiguous about what is `open` or `any`: specify what you expect there."
 )
+_TO_DECLARE: Final = "# The text has markup of this text dialect. If it is prose, remove the key."
 # An author does not confirm how a normalizer quotes the provider.
 _QUOTED: Final = frozenset({"finish_raw", "usage"})
 _NO_MORE: Final[Mapping[str, object]] = {}
 
 
-def scenario_text(
+def scenario_text(  # noqa: PLR0913 - each argument is a part of the file
     title: str,
     cassette: str,
     expectations: Sequence[Expectation],
     quirks: Sequence[str] = (),
     more: Mapping[str, object] = _NO_MORE,
+    *,
+    reasons: Sequence[str] = (),
 ) -> str:
     """Return the text of the scenario file of a new cassette, for its author to confirm.
 
@@ -49,14 +52,18 @@ def scenario_text(
         expectations: the expected result of each interaction.
         quirks: ids of quirks in the cassette.
         more: further keys: what a client needs (`capabilities`, `text_dialect`), and `evidence`.
+        reasons: why the expected results are ambiguous, one line each.
     """
     lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
     lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
-    lines += [f"{key}: {format_flow(value)}" for key, value in more.items() if value]
+    for key, value in more.items():
+        if value:
+            lines += [_TO_DECLARE] if key == "text_dialect" else []
+            lines.append(f"{key}: {format_flow(value)}")
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
     if any("rejected" not in each.judged or any(_open(each)) for each in expectations):
-        lines.append(_TO_CLOSE)
+        lines += [_TO_CLOSE, *(f"# - {reason}" for reason in reasons)]
     return "\n".join(
         [*lines, "expect:", *(line for each in expectations for line in _draft(each)), ""]
     )

@@ -4,6 +4,7 @@
 another normalizer is measured, its turn is judged instead, as `harness run --cuts whole` does.
 """
 
+import re
 from typing import Final
 
 import msgspec
@@ -24,9 +25,15 @@ from harness.results.result import Result, TurnFacts, body_digest
 from harness.turns.deltas import CUT_SHORT
 from harness.turns.fold import fold
 from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 _LONGEST: Final = 300
+_PARSE_ERROR: Final = "parse error"
+_OF_ARGUMENTS: Final = "ARGS-"
+# What differs between the errors of one kind: offsets, quotations and numbers.
+_DETAILS: Final = re.compile(r"expected one JSON object, found | at offset.*|: .*|'.*'|[0-9]+ ?")
+_LEFT_IN_TEXT: Final = "a call was left in the text"
 
 
 class MeasuredTurn(msgspec.Struct, frozen=True):
@@ -40,7 +47,7 @@ class MeasuredTurn(msgspec.Struct, frozen=True):
         kind: the kind of failure, such as `parse error`; "" for a success.
         why: the failure as text.
         signature: a text that is equal for failures of one cause: the kind, and the first quirk or
-            else the dialect.
+            else the dialect. For a parse error, it is what is wrong with the arguments.
         blame: the responsible party.
         quirks: ids of quirks that the bytes of a failed turn show; empty for a success.
         calls, parse_errors: the number of calls that the client may execute, and of rejected calls.
@@ -50,6 +57,7 @@ class MeasuredTurn(msgspec.Struct, frozen=True):
         lacks: the data that the log does not contain; rules that need it are not checked.
         normalizer: the normalizer that made the turn; "" for `reference`, which is not judged.
         outcome: the outcome of that normalizer, as in a run; "" without one.
+        record: the id of the record in the log, such as that of a span; "" if it has none.
     """
 
     file: str
@@ -75,6 +83,7 @@ class MeasuredTurn(msgspec.Struct, frozen=True):
     lacks: tuple[str, ...]
     normalizer: str = ""
     outcome: str = ""
+    record: str = ""
 
 
 # The types of the fields in Parquet.
@@ -92,6 +101,8 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
     turn = fold(reference.normalize(interaction.without_body(), (interaction.body,)))
     tools = None if "request" in logged.lacks else offered_tools(interaction)
     why = turn_problem(turn, tools, interaction.due)
+    if not why and tools and turn.tool_calls and "bytes" in logged.lacks:
+        why = _left_in_text(interaction)
     blame: Blame = ""
     quirks: tuple[str, ...] = ()
     if not turn.tool_calls and not why:
@@ -115,6 +126,17 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
         asked=request_digest(interaction.request),
     )
     return _row(logged, file, position, facts, kind=_kind(facts), quirks=quirks)
+
+
+def _left_in_text(interaction: Interaction) -> str:
+    """Return why a logged answer lost its calls; "" if it did not.
+
+    The log has the answer that the application got. Calls that are only in its text are lost, even
+    if `reference` could read them.
+    """
+    reading = oracle_reading(interaction)
+    native = reading.calls is not None and any(call.name for call in reading.calls)
+    return "" if native else _LEFT_IN_TEXT
 
 
 def judge_turn(
@@ -171,7 +193,7 @@ def _row(  # noqa: PLR0913 - what makes a row
         success=facts.success,
         kind=kind if why else "",
         why=why[:_LONGEST],
-        signature=f"{kind} · {quirks[0] if quirks else interaction.dialect}" if why else "",
+        signature=_signature(kind, why, quirks, interaction.dialect) if why else "",
         blame=facts.blame,
         quirks=quirks,
         calls=facts.calls,
@@ -182,7 +204,19 @@ def _row(  # noqa: PLR0913 - what makes a row
         asked=facts.asked,
         bytes=len(interaction.body),
         lacks=logged.lacks,
+        record=logged.record,
     )
+
+
+def _signature(kind: str, why: str, quirks: tuple[str, ...], dialect: str) -> str:
+    """Return the cause of a failure, without details that differ between turns.
+
+    A quirk next to a parse error did not make the arguments unusable, unless it is about arguments.
+    """
+    if kind == _PARSE_ERROR:
+        own = next((quirk for quirk in quirks if quirk.startswith(_OF_ARGUMENTS)), "")
+        return f"{kind} · {own or _DETAILS.sub('', why.removeprefix(f'{kind}: '))}"
+    return f"{kind} · {quirks[0] if quirks else dialect}"
 
 
 def _kind(facts: TurnFacts) -> str:
@@ -190,5 +224,7 @@ def _kind(facts: TurnFacts) -> str:
     if facts.failure or not facts.finish or facts.finish in CUT_SHORT:
         return facts.why
     if facts.parse_errors:
-        return "parse error"
+        return _PARSE_ERROR
+    if facts.why == _LEFT_IN_TEXT:
+        return "lost call"
     return "unusable call" if facts.calls else "no call"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Dimension = Literal["provider", "model", "prompt", "dialect", "day"]
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 # What names a line of a table.
 AXES: Final[tuple[tuple[Dimension, ...], ...]] = (
     ("model",),
@@ -37,7 +37,7 @@ _COUNTED: Final = """
 CREATE TEMP VIEW counted AS
 SELECT
     provider, model, prompt, dialect, success, blame, signature, lacks, why, file, position,
-    digest, outcome, success OR blame NOT IN ('request', 'harness') AS ranked,
+    digest, outcome, record, success OR blame NOT IN ('request', 'harness') AS ranked,
     parse_errors > 0 AS rejected,
     coalesce(CAST(day AS VARCHAR), '') AS day,
     CASE WHEN asked = '' THEN digest ELSE asked END AS cluster
@@ -46,7 +46,7 @@ FROM placed WHERE place IN (SELECT place FROM kept)
 _SIGNATURES: Final = """
 SELECT
     signature, blame, count(*) AS n, list(DISTINCT model ORDER BY model),
-    arg_min(why, (file, position)), min((file, position, digest), $samples)
+    arg_min(why, (file, position)), min((file, position, digest, record), $samples)
 FROM counted WHERE NOT success
 GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT $most
 """
@@ -84,7 +84,7 @@ class Signature(msgspec.Struct, frozen=True):
         n: the number of these turns.
         models: the models that produced them.
         why: the failure of the first of these turns, as text.
-        samples: file, position and digest of the first few of these turns.
+        samples: file, position, digest and id of the record of the first few of these turns.
     """
 
     signature: str
@@ -92,7 +92,7 @@ class Signature(msgspec.Struct, frozen=True):
     n: int
     models: tuple[str, ...]
     why: str
-    samples: tuple[tuple[str, int, str], ...]
+    samples: tuple[tuple[str, int, str, str], ...]
 
 
 class Measured(msgspec.Struct, frozen=True):

@@ -69,8 +69,12 @@ def _signature(each: Signature) -> tuple[str, ...]:
         each.blame,
         each.signature,
         models + (f" and {more} more" if more > 0 else ""),
-        f"{each.samples[0][0]}#{each.samples[0][1]}",
+        _place(*each.samples[0]),
     )
+
+
+def _place(file: str, position: int, _: str, record: str) -> str:
+    return f"{file}#{position} ({record})" if record else f"{file}#{position}"
 
 
 def _table(

@@ -24,9 +24,9 @@ Lack = Literal["reads", "bytes", "request", "time", "finish"]
 
 RECORD_KEYS: Final = (
     *("body", "body_base64", "status", "headers", "request", "uri"),
-    *("dialect", "provider", "model", "prompt", "time"),
+    *("dialect", "provider", "model", "prompt", "time", "record"),
 )
-_TEXTS: Final = ("uri", "dialect", "provider", "model", "prompt", "time")
+_TEXTS: Final = ("uri", "dialect", "provider", "model", "prompt", "time", "record")
 _LONGEST_LABEL: Final = 200
 
 
@@ -37,6 +37,7 @@ class LoggedTurn(msgspec.Struct, frozen=True):
         interaction: the response as one read, with its request.
         time: when the request was sent, as ISO 8601; "" if the log does not contain the time.
         lacks: the kinds of data that the log does not contain.
+        record: the id of the record in its log, such as that of a span; "" if it has none.
     """
 
     interaction: Interaction
@@ -45,6 +46,7 @@ class LoggedTurn(msgspec.Struct, frozen=True):
     prompt: str
     time: str
     lacks: tuple[Lack, ...]
+    record: str = ""
 
 
 def turn_of_record(record: Mapping[str, Any]) -> LoggedTurn:
@@ -88,6 +90,7 @@ def turn_of_record(record: Mapping[str, Any]) -> LoggedTurn:
         (texts["prompt"] or prompt_of(interaction))[:_LONGEST_LABEL],
         texts["time"],
         tuple(lacks),
+        texts["record"][:_LONGEST_LABEL],
     )
 
 
@@ -97,6 +100,8 @@ def _text(record: Mapping[str, Any], key: str) -> str:
         return ""
     if key == "time" and isinstance(value, datetime):
         return value.isoformat()
+    if key == "record" and isinstance(value, int):
+        return str(value)
     if not isinstance(value, str):
         raise _wrong_type(key, "text", value)
     return value

@@ -33,9 +33,9 @@ def write_samples(
     """
     written, refused = 0, []
     for number, signature in enumerate(signatures, 1):
-        for index, (file, position, digest) in enumerate(signature.samples, 1):
+        for index, (file, position, digest, record) in enumerate(signature.samples, 1):
             turn = _turn_at(file, position, digest, mapping)
-            where = f"{file}#{position}"
+            where = f"{file}#{position}" + (f" ({record})" if record else "")
             if turn is None:
                 refused.append(f"{where}: it is not there any more")
                 continue

@@ -17,6 +17,7 @@ from harness.dialects.kit.detect import Detector, Mark
 from harness.dialects.table import DETECTOR
 from harness.errors import StreamError
 from harness.providers import UNKNOWN
+from harness.recording.unread_apis import unread_api
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
 from harness.wire.interaction import Interaction, Request
@@ -30,10 +31,6 @@ _INPUTS: Final = frozenset({"contents", "input", "messages", "prompt"})
 # Members of requests and responses of OAuth (RFC 6749, sections 4 and 5), and those of AWS.
 _TOKENS: Final = frozenset({"accessToken", "access_token", "grantType", "grant_type"})
 _FORM: Final = re.compile(rb"(?:[^{\s].*&)?grant_type=", re.DOTALL)
-# Each object of a run of the Assistants API names its kind so, and each of its requests has the
-# header: https://platform.openai.com/docs/api-reference/assistants-streaming/events
-_THREAD: Final = "thread."
-_BETA: Final = "openai-beta"
 # The body is framed in steps, so that a long one is not read completely.
 _STEP = 1 << 16
 
@@ -85,6 +82,8 @@ def detect(interaction: Interaction, by: str = UNKNOWN, detector: Detector = DET
         by: the provider that sent the response, if it is known.
         detector: the tables of features of the dialects.
     """
+    if api := unsupported_api(interaction, detector):
+        return Detected(because=f"no dialect reads {api}")
     request = _of_provider(_request_hint(interaction.request, detector), by, detector)
     mark = detector.first_mark(_named_events(interaction.body))
     label = f"the first events ({mark.label})"
@@ -102,17 +101,11 @@ def token_exchange_reason(interaction: Interaction) -> str:
     return "an OAuth token exchange" if has_members or _FORM.match(request) else ""
 
 
-def unsupported_api(interaction: Interaction) -> str:
-    """Return the name of a known streaming API that the harness does not support; else ""."""
-    is_object = any(_names_thread(event) for event in first_events(interaction.body))
-    beta = (value for name, value in interaction.request.headers if name.lower() == _BETA)
-    is_asked = any(value.startswith("assistants=") for value in beta)
-    return "the OpenAI Assistants API" if is_object or is_asked else ""
-
-
-def _names_thread(event: dict[str, Any]) -> bool:
-    name = event.get("object")
-    return isinstance(name, str) and name.startswith(_THREAD)
+def unsupported_api(interaction: Interaction, detector: Detector = DETECTOR) -> str:
+    """Return the name of the API of a response that no dialect reads; else ""."""
+    events = tuple(first_events(interaction.body))
+    is_known = any(detector.mark_of(event).strong for event in events)
+    return unread_api(interaction, events, is_known=is_known)
 
 
 def first_events(body: bytes) -> Iterator[dict[str, Any]]:

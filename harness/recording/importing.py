@@ -9,8 +9,8 @@ to replay. The importer returns its conversations instead. Lines `{"messages": [
 cassettes, because the reader of chat logs rebuilds each answer.
 """
 
-from collections.abc import Iterable
-from itertools import count, islice
+from collections.abc import Iterable, Sequence
+from itertools import count, islice, zip_longest
 from pathlib import PurePath
 from typing import Final
 
@@ -26,12 +26,13 @@ from harness.recording import identify
 from harness.recording.detect import Detected, token_exchange_reason, unsupported_api
 from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY, body_file
+from harness.recording.importers.request_file import request_beside
 from harness.recording.secrets.scrubber import Scrubber, clean_text, scrubbed_conversation
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import VCRPY
 from harness.wire.decompress import why_encoded
 from harness.wire.framing import iter_frames
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Interaction, Request
 
 CONVERSATION: Final = "conversation"
 _SCRUBBER: Final = Scrubber()
@@ -60,6 +61,8 @@ def label_conversation(logged: LoggedConversation, labels: dict[str, str]) -> Lo
 
 # Containers of complete answers, and of bodies without a request: these are imported, too.
 _PLAIN_CONTAINERS: Final = frozenset({"chat-log", raw_body.CONTAINER})
+# Containers of responses, whose requests may be in other files.
+_WITHOUT_REQUESTS: Final = frozenset({"chunk-list", "raw-sse", raw_body.CONTAINER})
 # Ends of the addresses of requests for a stream, and for a complete response.
 _STREAM_VERBS: Final = (
     ":streamGenerateContent",
@@ -68,6 +71,7 @@ _STREAM_VERBS: Final = (
     "/invoke-with-response-stream",
 )
 _PLAIN_VERBS: Final = (":generateContent", ":rawPredict", "/converse", "/invoke")
+_NAMED: Final = "named by --dialect"
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAMING: Final = frozenset({("x-dashscope-sse", "enable"), ("accept", "text/event-stream")})
 
@@ -112,7 +116,13 @@ class _TakenInteraction(msgspec.Struct, frozen=True):
     detected: Detected
 
 
-def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imported:
+def import_file(
+    path: PurePath,
+    data: bytes,
+    source: str,
+    labels: Labels,
+    requests: Sequence[Request] = (),
+) -> Imported:
     """Import the bytes of one file, and return its cassettes or conversations.
 
     Args:
@@ -120,6 +130,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         data: the bytes of the file.
         source: the source of the file, for `origin.source`.
         labels: the user's labels, which override the labels of the recording.
+        requests: the requests of the responses, if the file does not contain them.
 
     Raises:
         UnreadableError: the file format is known, but no entry can be read.
@@ -133,7 +144,10 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     if found is None:
         return Imported("")
     container, held = found
-    whole = _labelled(held.cassette, source, labels)
+    cassette = held.cassette
+    if not requests and container in _WITHOUT_REQUESTS:
+        requests = tuple(filter(None, [request_beside(path)]))
+    whole = _labelled(with_requests(cassette, requests), source, labels)
     numbers = (n for n in count() if n not in held.damaged)
     seen = [
         _seen(n, interaction, whole, path, labels)
@@ -147,6 +161,24 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         tuple(_part(whole, items) for items in _groups(taken)),
         (*held.damaged.values(), *filter(None, reasons), *refused),
         tuple((item.number, item.detected) for item in taken),
+    )
+
+
+def with_requests(cassette: Cassette, requests: Sequence[Request]) -> Cassette:
+    """Return a cassette whose interactions without a request body have those of `requests`.
+
+    If there are more requests than responses, the last ones count.
+    """
+    first = max(len(requests) - len(cassette.interactions), 0)
+    pairs = zip_longest(cassette.interactions, requests[first:])
+    return msgspec.structs.replace(
+        cassette,
+        interactions=tuple(
+            msgspec.structs.replace(each, request=request)
+            if request is not None and not each.request.body
+            else each
+            for each, request in pairs
+        ),
     )
 
 
@@ -182,7 +214,7 @@ def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
     reasons = tuple(
         _reason_to_skip(_seen(n, interaction, cassette, PurePath(), Labels()), "")
         if cassette.origin.by == VCRPY
-        else token_exchange_reason(interaction)
+        else token_exchange_reason(interaction) or reason_of_unread_api(interaction)
         for n, interaction in enumerate(cassette.interactions)
     )
     return reasons if not all(reasons) else ("",) * len(reasons)
@@ -201,7 +233,7 @@ def _seen(
 
 def _detected(interaction: Interaction, by: str, labels: Labels) -> Detected:
     if labels.dialect:
-        return Detected(labels.dialect, "certain", "named by --dialect")
+        return Detected(labels.dialect, "certain", _NAMED)
     return identify.detected(interaction, by)
 
 
@@ -222,21 +254,23 @@ def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
     reason = token_exchange_reason(interaction) or why_encoded(
         interaction.body, interaction.headers
     )
+    if not reason and item.detected.because != _NAMED:
+        reason = reason_of_unread_api(interaction)
     if reason:
         return reason
     if interaction.dialect not in DIALECTS:
-        return _reason_of_unread(interaction)
+        dialect = interaction.dialect
+        unread = f"dialect {dialect} is not supported"
+        return "no recognized dialect" if dialect == UNKNOWN else unread
     if container in _PLAIN_CONTAINERS:
         return ""
     return _reason_of_plain(interaction) if _is_plain(interaction.body) else ""
 
 
-def _reason_of_unread(interaction: Interaction) -> str:
+def reason_of_unread_api(interaction: Interaction) -> str:
+    """Return why no client is judged on a response of an API that no dialect reads; else ""."""
     api = unsupported_api(interaction)
-    if api:
-        return f"{api} is not supported"
-    dialect = interaction.dialect
-    return "no recognized dialect" if dialect == UNKNOWN else f"dialect {dialect} is not supported"
+    return f"no dialect reads {api}" if api else ""
 
 
 def _reason_of_plain(interaction: Interaction) -> str:

@@ -5,23 +5,20 @@ change least come first: all lines, all without a margin, those of the response,
 literals, and last the events alone, framed again.
 """
 
-import ast
 import base64
 import json
 import re
-import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from harness.dialects.table import DETECTOR
 from harness.recording.curl_command import find_command
-from harness.recording.importers.event_list import Members, members, parse_event
+from harness.recording.importers.event_list import parse_event
 from harness.recording.importers.http_message import header_of, parse_message, status_of
-from harness.wire.payload import NotJson
+from harness.recording.logged_events import Event, find_events
+from harness.recording.logged_request import LoggedRequest
+from harness.recording.printed import literal_value
 from harness.wire.sse import encode
 
 _FENCE: Final = b"```"
@@ -32,17 +29,13 @@ _REMARK: Final = re.compile(rb"\* |[{}] \[[0-9]+ bytes data\]\s*\Z")
 _BYTES_LITERAL: Final = re.compile(
     rb"""\bb(?:'(?:[^'\\]|\\.){0,1000000}'|"(?:[^"\\]|\\.){0,1000000}")"""
 )
-_TEXT_LITERAL: Final = re.compile(rb"""'(?:[^'\\]|\\.){0,1000000}'|"(?:[^"\\]|\\.){0,1000000}\"""")
 # Where an event, its name or JSON begins in a line.
 _START: Final = re.compile(rb"(?<![\w-])(?:data|event): ?|\{")
 _BETWEEN_LITERALS: Final = re.compile(rb"[\s,()\[\]]*")
-_DATA: Final = re.compile(rb"(?<![\w-])data: ?(\{.*|\[DONE\])", re.DOTALL)
-_EVENT: Final = re.compile(rb"(?<![\w-])event: ?([A-Za-z][\w.:-]*)\s*\Z")
-_MOST_OBJECTS: Final = 8
-_MOST_DICT: Final = 1_000_000
-_DONE: Final = b"[DONE]"
-# Members of a record of a log are searched so deeply.
-_MOST_DEPTH: Final = 3
+_FIELD: Final = re.compile(rb"(?:data|event|id|retry):")
+_DATA_FIELD: Final = b"data:"
+# All attempts to join lines may read so many times the length of the text.
+_MOST_TIMES: Final = 64
 
 
 class Pasted(msgspec.Struct, frozen=True):
@@ -52,11 +45,15 @@ class Pasted(msgspec.Struct, frozen=True):
         data: in a format that an importer may know.
         kept: what was changed, as text; "" if nothing was changed.
         dropped: the number of lines that are not in `data`; blank lines do not count.
+        lost: what is left of events that do not close, and are not in `data`.
+        lost_first: whether the first event is one of these.
     """
 
     data: bytes
     kept: str = ""
     dropped: int = 0
+    lost: tuple[bytes, ...] = ()
+    lost_first: bool = False
 
 
 def ways_to_read(data: bytes) -> Iterator[Pasted]:
@@ -79,6 +76,9 @@ def _ways(data: bytes) -> Iterator[Pasted]:
     plain = _without_margin(lines)
     if plain != lines:
         yield _pasted(plain, lines, "the margin was removed")
+    unwrapped = _unwrapped(plain)
+    if unwrapped != plain:
+        yield Pasted(b"\n".join(unwrapped), "wrapped lines joined")
     if any(line.startswith(b"< HTTP/") for line in plain):
         yield _verbose(plain)
     text = b"\n".join(plain)
@@ -91,11 +91,8 @@ def _ways(data: bytes) -> Iterator[Pasted]:
         dropped = _full_lines(lines) - len({number for number, _ in reads})
         data = b"".join(literal for _, literal in reads)
         yield Pasted(data, "bytes literals joined", max(dropped, 0))
-    found = list(_payloads(plain))
-    if found:
-        used = len(found) + sum(bool(event.name) for event in found)
-        dropped = max(_full_lines(lines) - used, 0)
-        yield Pasted(_framed(found), "events in lines; framing rebuilt", dropped)
+    if way := _events_way(text.decode("utf-8", "surrogateescape"), lines):
+        yield way
 
 
 def _pasted(kept: list[bytes], lines: list[bytes], how: str) -> Pasted:
@@ -173,127 +170,63 @@ def _reads(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
             yield from ((number, literal) for literal in literals)
 
 
-def _unquoted(line: bytes) -> list[bytes]:
-    """Return the lines in the quoted literals of `line`, or `line` itself if none has an event."""
-    literals = [_literal(literal) for literal in _BYTES_LITERAL.findall(line)]
-    events = [literal for literal in literals if b"data:" in literal or b"event:" in literal]
-    if events:
-        return b"".join(events).split(b"\n")
-    start = _START.search(line)
-    if not start or line[max(start.start() - 1, 0)] not in b"'\"":
-        return [line]
-    quoted = _TEXT_LITERAL.findall(line, start.start() - 1)
-    texts = [text for text in map(_literal, quoted) if _START.match(text)]
-    return b"\n".join(texts).split(b"\n") if texts else [line]
-
-
 def _literal(literal: bytes) -> bytes:
     """Return the content of a literal of Python or a string of JSON; "" if it is invalid."""
-    value: Any = None
-    with suppress(ValueError):
-        value = json.loads(literal)
-    with suppress(ValueError, SyntaxError), warnings.catch_warnings(action="ignore"):
-        value = ast.literal_eval(literal.decode()) if value is None else value
-    if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass")
-    return value if isinstance(value, bytes) else b""
+    value = literal_value(literal.decode("utf-8", "surrogateescape"))
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
 
 
-# Events in lines
+# Events in values
 
 
-class _Event(msgspec.Struct, frozen=True):
-    """An event: its data, the event name before it, and whether the line begins with `data:`."""
+def _events_way(text: str, lines: list[bytes]) -> Pasted | None:
+    """Return the events in the printed values of `text`, framed again; None if there are none."""
+    found = find_events(text)
+    if not found.events:
+        return None
+    dropped = max(_full_lines(lines) - found.used, 0)
+    kept = "events in lines; framing rebuilt"
+    return Pasted(_framed(found.events), kept, dropped, found.lost, found.lost_first)
 
-    data: bytes
-    name: str = ""
-    is_framed: bool = False
 
-
-def _framed(events: list[_Event]) -> bytes:
+def _framed(events: Iterable[Event]) -> bytes:
     """Return the body: server-sent events, or one event a line if the API sends JSON lines."""
-    if not any(event.is_framed for event in events):
-        return b"\n".join(event.data for event in events)
-    return b"".join(encode(event.data, event=event.name) for event in events)
+    listed = tuple(events)
+    if not any(event.is_framed for event in listed):
+        return b"\n".join(event.data for event in listed)
+    return b"".join(encode(event.data, event=event.name) for event in listed)
 
 
-def _payloads(lines: list[bytes]) -> Iterator[_Event]:
-    name = ""
-    for line in chain.from_iterable(map(_unquoted, lines)):
-        named = _EVENT.search(line)
-        if named:
-            name = named[1].decode()
-            continue
-        for event in _events_in(line):
-            yield msgspec.structs.replace(event, name=event.name or name)
-            name = ""
+def _unwrapped(lines: list[bytes]) -> list[bytes]:
+    """Join the lines of each event that does not close at its line end, as in wrapped output.
+
+    White space may stand between values. In a text, a line that is as wide as the widest was cut at
+    this width, and any other line lost the space at which it was wrapped.
+    """
+    joined: list[bytes] = []
+    width, budget = max(map(len, lines), default=0), _MOST_TIMES * sum(map(len, lines))
+    at = 0
+    while at < len(lines):
+        text, end = lines[at], at + 1
+        while budget > 0 and end < len(lines) and _is_open(text):
+            if not lines[end].strip() or _FIELD.match(lines[end]):
+                break
+            text += (b"" if len(lines[end - 1]) >= width else b" ") + lines[end]
+            budget, end = budget - len(text), end + 1
+        if end > at + 1 and _is_open(text):  # a log cut it, so that no line closes it
+            text, end = lines[at], at + 1
+        joined.append(text)
+        at = end
+    return joined
 
 
-def _events_in(line: bytes) -> Iterator[_Event]:
-    """Yield the events in a line: in a record of a log, or after a prefix."""
-    data, start = _DATA.search(line), line.find(b"{")
-    if data and (start < 0 or data.start() < start):
-        yield _Event(_one_value(data[1]), is_framed=True)
-        return
-    for _ in range(_MOST_OBJECTS):
-        if start < 0:
-            break
-        value = _one_value(line[start:])
-        found = list(_events_of_record(value, 0))
-        if found:
-            yield from found
-            return
-        start = line.find(b"{", start + 1)
-    yield from _events_of_record(_python_dict(line), 0)
+def _is_open(line: bytes) -> bool:
+    """Whether `line` is a data field with JSON that does not close."""
+    value = line.removeprefix(_DATA_FIELD).lstrip()
+    is_object = line.startswith(_DATA_FIELD) and value.startswith(b"{")
+    return is_object and parse_event(value) is None
 
 
-def _python_dict(line: bytes) -> bytes:
-    """Return the Python dict that is printed in `line` as JSON; "" if there is none."""
-    start, end = line.find(b"{'"), line.rfind(b"}") + 1
-    if start < 0 or end - start > _MOST_DICT:
-        return b""
-    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return json.dumps(ast.literal_eval(line[start:end].decode()), ensure_ascii=False).encode()
-    return b""
-
-
-def _one_value(text: bytes) -> bytes:
-    """Return the JSON value at the start of `text`, or all of it if there is none."""
-    if text.startswith(_DONE):
-        return _DONE
-    decoded = text.decode("utf-8", "surrogateescape")
-    try:
-        _, end = json.JSONDecoder().raw_decode(decoded)
-    except (ValueError, RecursionError):
-        return text.rstrip()
-    return decoded[:end].encode("utf-8", "surrogateescape")
-
-
-def _events_of_record(text: bytes, depth: int) -> Iterator[_Event]:
-    """Yield the event in `text`, or the events in the members of a log record."""
-    value = parse_event(text)
-    if value and DETECTOR.mark_of(value).strong:
-        yield _Event(text)
-    elif value and depth < _MOST_DEPTH:
-        for part in _members(text).values():
-            yield from _events_of_member(bytes(part), depth)
-
-
-def _members(text: bytes) -> Members:
-    try:
-        return members(text)
-    except NotJson:
-        return {}
-
-
-def _events_of_member(part: bytes, depth: int) -> Iterator[_Event]:
-    value: Any = None
-    if part.startswith(b'"'):
-        try:
-            value = json.loads(part)
-        except ValueError:
-            return
-    if isinstance(value, str) and ("data:" in value or value.startswith("{")):
-        yield from _payloads(value.encode("utf-8", "surrogatepass").split(b"\n"))
-    elif part.startswith(b"{"):
-        yield from _events_of_record(part, depth + 1)
+def requests_in(data: bytes) -> tuple[LoggedRequest, ...]:
+    """Return the requests in a pasted text, in their order."""
+    return find_events(data.decode("utf-8", "surrogateescape")).requests

@@ -20,7 +20,7 @@ from harness.judging.scenario_file import load_scenario
 from harness.normalizers.protocol import CAPABILITIES
 from harness.providers import UNKNOWN
 from harness.recording.identify import identify
-from harness.recording.importing import only_answers
+from harness.recording.importing import only_answers, reason_of_unread_api
 from harness.recording.secrets import credentials
 from harness.results.result import CASSETTE_PREFIX, CassetteFacts
 from harness.runs.plan import Subject
@@ -75,7 +75,20 @@ def load_subject(subject: Subject) -> LoadedSubject:
 def load_recording(subject: Subject) -> Cassette:
     """Return the cassette of a subject without a scenario, with any secrets in its file."""
     root = Path(subject.roots[0]) if subject.roots else None
-    return _unlabelled_cassette(_load_cassette(Path(subject.path), root), subject.dialect)
+    cassette = _load_cassette(Path(subject.path), root)
+    if not subject.dialect and not shipped.is_bundled(subject.path):
+        cassette = _without_unread_apis(cassette)
+    return _unlabelled_cassette(cassette, subject.dialect)
+
+
+def _without_unread_apis(cassette: Cassette) -> Cassette:
+    """Return `cassette`; if no dialect reads any of its responses, it states none.
+
+    An older importer took some of these APIs for a dialect whose address looks alike.
+    """
+    if not all(map(reason_of_unread_api, cassette.interactions)):
+        return cassette
+    return cassette.with_each(dialect=UNKNOWN)
 
 
 def source_of(cassette: Cassette) -> CassetteFacts:

@@ -6,6 +6,7 @@ names a selected cassette, the cassette is judged only through that scenario.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -25,11 +26,14 @@ from harness.shipped import BUNDLED, SHARED_FOLDERS
 
 _SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _FOLDERS = 1024
+_RECORDINGS = frozenset({"cassette", "log"})
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
 _OWN = re.compile(rb"^evidence:\s*(?:\{\s*)?['\"]?own['\"]?\s*:", re.MULTILINE)
 _CASSETTE = re.compile(rb"^interactions:", re.MULTILINE)
+_VCRPY_ADDRESS = re.compile(rb"^ +(?:- )?uri:", re.MULTILINE)
+_GO_VCR_ADDRESS = re.compile(rb"^ +(?:- )?url:", re.MULTILINE)
 _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 
 
@@ -74,6 +78,20 @@ def _is_bundled_word(path: Path) -> bool:
 def is_bundled_folder(folder: Path) -> bool:
     """Return whether `folder` has the bundled files, as in a checkout of this repository."""
     return folder.resolve() == shipped.bundled_folder(folder.name).resolve()
+
+
+def is_subject(path: Path, *, named: bool = False) -> bool:
+    """Return whether `harness run` reads the file at `path` itself.
+
+    Args:
+        path: a file.
+        named: whether the user named the file, and not a folder.
+    """
+    text = str(path)
+    if not text.endswith(_SUFFIXES):
+        return False
+    known = _recognized(text, str(path.parent), named=named and text.endswith(LOG_SUFFIX))
+    return known is not None and known.subject.kind != "unreadable"
 
 
 def own_folders(root: Path) -> tuple[Path, ...]:
@@ -121,10 +139,21 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
+def _with_distinct_ids(subjects: tuple[Subject, ...]) -> Iterator[Subject]:
+    """Yield `subjects`. If recordings have one id, theirs begin at the folder that all are in."""
+    counts = Counter(map(subject_id, subjects))
+    again = [each for each in subjects if counts[subject_id(each)] > 1 and each.kind in _RECORDINGS]
+    folders = {os.path.dirname(os.path.abspath(each.path)) for each in again}
+    root = os.path.commonpath(folders) if len(folders) > 1 else ""
+    for subject in subjects:
+        is_moved = bool(root) and counts[subject_id(subject)] > 1 and subject.kind in _RECORDINGS
+        yield msgspec.structs.replace(subject, roots=(root,)) if is_moved else subject
+
+
 def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
     """Return `subjects`; raise a UsageError if two have the same id and so the same cells."""
     known: dict[str, Subject] = {}
-    for subject in subjects:
+    for subject in _with_distinct_ids(tuple(subjects)):
         other = known.setdefault(subject_id(subject), subject)
         if other is not subject:
             raise UsageError(
@@ -186,14 +215,16 @@ def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | N
         is_own = _OWN.search(head) is not None
         return _Recognized(msgspec.structs.replace(subject, is_own=is_own), cassette)
     if kind == b"cassette":
-        root = _root_of_cassette(os.path.dirname(path)) or base
+        root = _root_of_cassette(os.path.dirname(path), base, named=named)
         return _Recognized(Subject("cassette", path, (root,)))
     return _Recognized(Subject("unreadable", path, (base,))) if named else None
 
 
 def _kind(head: bytes) -> bytes | None:
     if _CASSETTE.search(head):
-        return b"cassette"
+        # go-vcr names the address `url`, and only the importer reads it.
+        is_vcrpy = _VCRPY_ADDRESS.search(head) or not _GO_VCR_ADDRESS.search(head)
+        return b"cassette" if is_vcrpy else None
     return b"scenario" if _SCENARIO.search(head) else None
 
 
@@ -211,5 +242,15 @@ def _roots_of_scenario(folder: str) -> tuple[str, ...]:
 
 
 @lru_cache(_FOLDERS)
-def _root_of_cassette(folder: str) -> str:
-    return str(named_folder(Path(folder, "any"), "cassettes") or "")
+def _root_of_cassette(folder: str, base: str, *, named: bool) -> str:
+    """Return the folder that ids of cassettes in `folder` are relative to.
+
+    It is the folder `cassettes` at, above or directly in the folder `base` that the user named.
+    Folders with that name further down belong to other tools, and their files have the same names
+    in many of them.
+    """
+    root = named_folder(Path(folder, "any"), "cassettes")
+    if root is None:
+        return base
+    is_below = not named and root.is_relative_to(base)
+    return base if is_below and len(root.relative_to(base).parts) > 1 else str(root)

@@ -301,7 +301,7 @@ def test_what_was_not_imported_is_listed_by_file_and_reason(tmp_path: Path) -> N
         {"file": "other.sse", "reason": "no recognized dialect", "streams": 1},
         {
             "file": "stubs/__files/body.txt",
-            "reason": "a body of WireMock, which its mapping names",
+            "reason": "a body that a recording next to it names",
             "streams": 0,
         },
     ]

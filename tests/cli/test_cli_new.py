@@ -263,3 +263,70 @@ def test_streams_of_several_models_are_refused(harness: Harness, tmp_path: Path)
     assert left.code == 2
     assert "found 2: unknown/deepseek-v3, unknown/other" in left.err
     assert "harness import" in left.err
+
+
+START = '{"id":"x","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":'
+CALL = START + '{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]}}]}'
+KEY = "sk-" + "a1B2" * 12
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        ((CALL[:-40], CALL), "the first event does not close"),
+        ((CALL, CALL[:-9]), "the event with the name of a call does not close"),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["data: ", "INFO chunk="])
+def test_a_cut_start_is_refused(
+    harness: Harness, tmp_path: Path, lines: tuple[str, ...], what: str, prefix: str
+) -> None:
+    given, out = tmp_path / "a.log", tmp_path / "out"
+    given.write_text("\n\n".join(f"{prefix}{line}" for line in lines))
+    left = harness("new", "--from", str(given), "-o", str(out))
+    assert left.code == 2
+    assert what in left.err
+    assert not out.exists()
+
+
+def test_the_request_of_a_pasted_stream_is_stored_without_secrets(
+    harness: Harness, tmp_path: Path, log: Path
+) -> None:
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": KEY}]}
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps(body))
+    left = harness(
+        "new", "--from", str(log), "-o", str(tmp_path), "--request", str(request), "--name", "asked"
+    )
+    assert left.code == 0, left.err
+    assert "masked: 0: request body:" in left.err
+    assert KEY not in left.err
+    made = load_cassette(Path(left.out.splitlines()[0]))
+    stored = json.loads(made.interactions[0].request.body)
+    assert (stored["model"], stored["stream"], KEY in f"{stored}") == ("m", True, False)
+
+
+def test_the_draft_proposes_the_text_dialect_and_says_why_parts_are_open(
+    harness: Harness, tmp_path: Path
+) -> None:
+    given = tmp_path / "a.log"
+    text = json.dumps('Now <tool_call>{"name": "f", "arguments": {}}</tool_call> or not')
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    body = json.dumps({"model": "m", "messages": [], "tools": tools, "stream": True})
+    events = (f'{START}{{"content":{text}}}}}]}}', f'{START}{{}},"finish_reason":"stop"}}]}}')
+    pasted = "".join(f"data: {event}\n\n" for event in events)
+    given.write_text(f"curl http://localhost/v1/chat/completions -d '{body}'\n{pasted}")
+    left = harness("new", "--from", str(given), "-o", str(tmp_path))
+    assert left.code == 0, left.err
+    assert "open: calls: markup in the text" in left.err
+    draft = Path(left.out.splitlines()[1]).read_text()
+    assert "text_dialect: tagged-json\n" in draft
+    assert "# - calls: markup in the text\n" in draft
+
+
+def test_a_request_without_a_body_is_refused(harness: Harness, tmp_path: Path, log: Path) -> None:
+    request = tmp_path / "request.txt"
+    request.write_text("curl https://api.example.com\n")
+    left = harness("new", "--from", str(log), "--request", str(request), "-o", str(tmp_path))
+    assert left.code == 2
+    assert "expected the JSON body of a request" in left.err

@@ -1,5 +1,6 @@
 """`harness run`: what it prints, writes and leaves with."""
 
+import gzip
 import json
 import re
 import shutil
@@ -20,6 +21,7 @@ from harness.cli.run_selection import asks_about_models
 from harness.files.write import partial_path
 from harness.judging.scenario_file import find_scenarios
 from harness.normalizers.discovery import default_normalizer_names
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.results.scenario_evidence import ScenarioEvidence
 from harness.results.store import read_run
@@ -29,7 +31,10 @@ from harness.verdicts.gate import Gate
 from harness.verdicts.query_rows import BlameSplit
 from harness.verdicts.rankings import Rankings
 from harness.wire import cassette_file
-from harness.wire.cassette import Origin
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.cassette_file import save_cassette
+from harness.wire.interaction import Request
+from harness.wire.reads import synthetic_interaction
 from tests.cli.cli_samples import Left, command
 from tests.cli.cli_samples import harness as harness_process
 from tests.cli.conftest import Harness
@@ -611,3 +616,57 @@ def test_run_names_files_that_are_neither_scenario_nor_cassette(harness: Harness
     left = harness("run", str(folder), *REFERENCE, *QUICK)
     assert left.code == 0
     assert "skipped: own/misspelt.yaml" in left.err
+
+
+FORMATS = Path(__file__).parents[1] / "recording" / "formats"
+RECORDINGS = ("nock.json", "polly-browser.json", "langchain.yaml", "go-vcr-v3.yaml", "stream.sse")
+
+
+def test_recordings_of_other_tools_are_judged_without_a_second_command(
+    harness: Harness, tmp_path: Path
+) -> None:
+    folder, output = tmp_path / "mixed", tmp_path / "out"
+    for name in (*RECORDINGS, "assistants.sse"):
+        path = folder / "cassettes" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((FORMATS / name).read_bytes())
+    (folder / "notes.txt").write_text("hello")
+    (folder / "packed.json.gz").write_bytes(gzip.compress((FORMATS / "nock.json").read_bytes()))
+    for _ in range(2):  # the second run replaces what the first one imported
+        left = harness("run", str(folder), "-n", "reference", "-o", str(output), "--no-report")
+        assert left.code == 0, left.err
+        assert "imported: 6 streams of 7 files" in left.err
+        assert "1  no dialect reads the OpenAI Assistants API" in left.err
+    run = read_run(output / "run.jsonl")
+    assert "cassette:avian/deepseek-v3/cassettes/nock.json/reference" in {
+        each.cell for each in run.results
+    }
+    assert {each.outcome for each in run.results} == {Outcome.PASS}
+
+
+def test_a_damaged_recording_costs_no_other_one(harness: Harness, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "good.json").write_bytes((FORMATS / "nock.json").read_bytes())
+    (folder / "bad.gz").write_bytes(gzip.compress(b"x")[:-3])
+    left = harness("run", str(folder), "-n", "reference", "-o", str(tmp_path / "out"))
+    assert left.code == 2
+    assert "error: bad.gz: expected gzip" in left.err
+    assert len(read_run(tmp_path / "out/run.jsonl").results) == 1
+
+
+def test_a_folder_of_the_user_is_not_replaced(harness: Harness, tmp_path: Path) -> None:
+    (tmp_path / "out/imported").mkdir(parents=True)
+    left = harness("run", str(FORMATS), "-n", "reference", "-o", str(tmp_path / "out"))
+    assert left.code == 2
+    assert "was not written by `harness run`" in left.err
+
+
+def test_an_api_that_no_dialect_reads_is_named(harness: Harness, tmp_path: Path) -> None:
+    request = Request("POST", "https://api.replicate.com/v1/predictions", (), b"{}")
+    interaction = synthetic_interaction(b'{"id": "p", "urls": {}, "status": "x"}', request)
+    path = tmp_path / "a.yaml"
+    cassette = Cassette("a", (interaction,), Origin("imported"))
+    save_cassette(cassette, path)
+    left = harness("run", str(path), "-n", "reference", "-o", str(tmp_path / "out"))
+    assert "not judged: 1 cassette: no dialect reads the API of Replicate" in left.err

@@ -156,6 +156,43 @@ def test_a_local_tag_is_read_where_it_is_allowed() -> None:
         load_yaml("a: !up [x]", "x.yaml", tags={"!up": str.upper})
 
 
+OBJECTS = {"tag:yaml.org,2002:python/object/apply:": str}
+
+
+@each_row(
+    ("text", "value"),
+    [
+        ("? !!python/object/apply:a.istr [A]\n: 1\n? B\n: 2", {"A": 1, "B": 2}),
+        (
+            "a: !!python/object/apply:a.istr [x]\nb: !!python/object/apply:a.b y",
+            {"a": "x", "b": "y"},
+        ),
+        ("- ? &k !!python/object/apply:a.istr [A]\n  : 1\n- ? *k\n  : 2", [{"A": 1}, {"A": 2}]),
+    ],
+)
+def test_the_text_under_the_tag_of_an_object_counts(text: str, value: object) -> None:
+    assert load_yaml(text, "x.yaml", tags=OBJECTS) == value
+
+
+@each_row(
+    "text",
+    [
+        "a: !!python/object/apply:os.system [a, b]",
+        "a: !!python/object/apply:os.system []",
+        "a: !!python/object/apply:os.system [[a]]",
+        "a: !!python/object/apply:os.system [1]",
+        "a: !!python/object/apply:os.system {args: [a]}",
+        "a: !!python/object:os.system [a]",
+        "a: !!python/name:os.system x",
+        "? !!python/object/apply:a.istr [A]\n: 1\n? A\n: 2",
+        "? &k !!python/object/apply:a.istr [A]\n: 1\n? *k\n: 2",
+    ],
+)
+def test_an_object_that_is_not_one_text_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableError):
+        load_yaml(text, "x.yaml", tags=OBJECTS)
+
+
 def test_empty_text_and_many_documents() -> None:
     assert load_yaml("", "x.yaml") is None
     assert load_yaml_documents("", "x.yaml") == ()

@@ -1,6 +1,8 @@
 """Records of each log, written after its documentation, become the turns that they hold."""
 
 import copy
+import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -223,3 +225,214 @@ def test_no_value_of_a_log_breaks_the_reading(data: st.DataObject) -> None:
     except HarnessError:
         return
     assert all(row.success == (not row.kind) for row in found)
+
+
+def test_a_span_keeps_its_instructions_prompt_and_id() -> None:
+    record = span(
+        request__model="m",
+        output__messages=OUTPUT,
+        system_instructions='[{"type": "text", "content": "You are a guide."}]',
+        input__messages='[{"role": "user", "parts": [{"type": "text", "content": "Hi"}]}]',
+        prompt__name="guide",
+    )
+    record["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["spanId"] = "00f067aa0ba902b7"
+    (turn,) = turns_of(record, {})
+    asked = json.loads(turn.interaction.request.body)["messages"]
+    assert asked == [
+        {"role": "system", "content": "You are a guide."},
+        {"role": "user", "content": "Hi"},
+    ]
+    assert (turn.prompt, turn.record) == ("guide", "span 00f067aa0ba902b7")
+    assert "request" not in turn.lacks
+
+
+def test_instructions_tell_prompts_apart() -> None:
+    texts = ("You are a guide.", "You are a poet.", "You are a guide.")
+    found = [
+        row.prompt
+        for text in texts
+        for row in rows(span(output__messages=OUTPUT, system_instructions=json.dumps(text)))
+    ]
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_failed_span_without_an_answer_counts() -> None:
+    (row,) = rows(span(request__model="m", operation__name="chat") | {}) or [None]
+    assert row is None
+    record = span(request__model="m", operation__name="chat")
+    spans = record["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    spans[0]["attributes"].append({"key": "error.type", "value": {"stringValue": "429"}})
+    (row,) = rows(record)
+    assert (row.model, row.success, row.blame) == ("m", False, "provider")
+
+
+FLAT = {
+    "gen_ai.request.model": "m",
+    "gen_ai.prompt.0.role": "system",
+    "gen_ai.prompt.0.content": "Be short.",
+    "gen_ai.completion.0.role": "assistant",
+    "gen_ai.completion.0.finish_reason": "tool_calls",
+    "gen_ai.completion.0.tool_calls.0.id": "c",
+    "gen_ai.completion.0.tool_calls.0.name": "f",
+    "gen_ai.completion.0.tool_calls.0.arguments": '{"a": 1}',
+    "llm.request.functions.0.name": "f",
+    "llm.request.functions.0.parameters": '{"type": "object"}',
+}
+PHOENIX = {
+    "span_kind": "LLM",
+    "context.span_id": "s1",
+    "start_time": "2026-01-02T03:04:05+00:00",
+    "attributes.llm.model_name": "m",
+    "attributes.llm.input_messages": [{"message.role": "user", "message.content": "Hi"}],
+    "attributes.llm.output_messages": [
+        {
+            "message.role": "assistant",
+            "message.tool_calls": [
+                {
+                    "tool_call.id": "c",
+                    "tool_call.function.name": "f",
+                    "tool_call.function.arguments": '{"a": 1}',
+                }
+            ],
+        }
+    ],
+    "attributes.llm.tools": [{"tool.json_schema": json.dumps(TOOL)}],
+}
+REQUEST = {"model": "m", "messages": MESSAGES, "tools": [TOOL]}
+HELICONE = {
+    "request_id": "r1",
+    "request_created_at": "2026-01-02T03:04:05Z",
+    "request_body": REQUEST,
+    "response_body": CHAT,
+    "response_status": 200,
+    "provider": "OPENAI",
+    "request_properties": {"Helicone-Prompt-Id": "guide"},
+}
+WEAVE = {
+    "id": "w1",
+    "op_name": "weave:///e/p/op/openai.chat.completions.create:x",
+    "trace_id": "t",
+    "started_at": "2026-01-02T03:04:05Z",
+    "inputs": REQUEST,
+    "output": CHAT,
+}
+MLFLOW_SPAN = {
+    "span_id": "m1",
+    "start_time_unix_nano": 1760000000000000000,
+    "attributes": {
+        "mlflow.spanType": '"CHAT_MODEL"',
+        "mlflow.spanInputs": json.dumps(REQUEST),
+        "mlflow.spanOutputs": json.dumps(CHAT),
+    },
+}
+MLFLOW = {"info": {"trace_id": "t"}, "data": {"spans": [MLFLOW_SPAN, {"attributes": None}]}}
+
+
+def otlp(attributes: dict[str, str]) -> dict[str, Any]:
+    listed = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+    spans = [{"spanId": "o1", "startTimeUnixNano": "1760000000000000000", "attributes": listed}]
+    return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+
+
+EXPORTS: dict[str, tuple[dict[str, Any], str]] = {
+    "openllmetry": (otlp(FLAT), "span o1"),
+    "phoenix, a table": (PHOENIX, "span s1"),
+    "phoenix, objects": (
+        {
+            "span_kind": "LLM",
+            "context": {"span_id": "s1"},
+            "start_time": "2026-01-02T03:04:05+00:00",
+            "attributes": {
+                "llm": {
+                    key.rpartition(".")[2]: value
+                    for key, value in PHOENIX.items()
+                    if key.startswith("attributes.llm.")
+                }
+            },
+        },
+        "span s1",
+    ),
+    "helicone": (HELICONE, "request r1"),
+    "weave": (WEAVE, "call w1"),
+    "mlflow": (MLFLOW, "span m1"),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_the_turn_of_each_export(name: str) -> None:
+    record, record_id = EXPORTS[name]
+    (row,) = rows(record)
+    assert (row.model, row.success, row.calls, row.record) == ("m", True, 1, record_id)
+    assert row.time.startswith(("2026-01-02", "2025-10-09"))
+    assert "request" not in row.lacks
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {**HELICONE, "response_status": 429, "response_body": {"error": {"message": "busy"}}},
+        {**WEAVE, "output": None, "exception": "Busy"},
+        {"info": {}, "data": {"spans": [{**MLFLOW_SPAN, "status": {"code": "STATUS_CODE_ERROR"}}]}},
+    ],
+)
+def test_a_failed_request_of_an_export_counts(record: dict[str, Any]) -> None:
+    (row,) = rows(record)
+    assert (row.model, row.success, row.calls) == ("m", False, 0)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {**WEAVE, "inputs": {"query": "x"}},
+        {"info": {}, "data": {"spans": [{"attributes": {"mlflow.spanType": '"TOOL"'}}]}},
+        {**PHOENIX, "attributes.llm.output_messages": 1},
+    ],
+)
+def test_what_is_no_call_to_a_model_is_no_turn(record: dict[str, Any]) -> None:
+    with suppress(UnreadableError):
+        assert rows(record) == []
+
+
+@given(st.data())
+def test_no_value_of_an_export_breaks_the_reading(data: st.DataObject) -> None:
+    record = copy.deepcopy(EXPORTS[data.draw(st.sampled_from(sorted(EXPORTS)))][0])
+    record[data.draw(st.sampled_from(sorted(record)))] = data.draw(JSON)
+    with suppress(HarnessError):
+        rows(record)
+
+
+def test_a_call_left_in_the_text_of_a_logged_answer_is_lost() -> None:
+    text = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+    answer = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    (row,) = rows({**LITELLM, "response": {**CHAT, "choices": [{"index": 0, **answer}]}})
+    assert (row.success, row.kind) == (False, "lost call")
+    (row,) = rows({**LITELLM, "model_parameters": {}, "response": {**CHAT, "choices": [answer]}})
+    assert row.success
+
+
+@pytest.mark.parametrize(
+    ("arguments", "signature"),
+    [
+        ('{"a": ', "parse error · the end of the text"),
+        ('{"a": 1}{"a": 2}', "parse error · objects in a row"),
+        ("None", "parse error · "),
+    ],
+)
+def test_a_signature_is_the_kind_of_the_parse_error(arguments: str, signature: str) -> None:
+    found = set()
+    for padding in ("", " "):
+        broken = copy.deepcopy(LITELLM)
+        call = broken["response"]["choices"][0]["message"]["tool_calls"][0]  # type: ignore[index]
+        call["function"]["arguments"] = padding + arguments
+        (row,) = rows(broken)
+        found.add(row.signature)
+    (only,) = found
+    assert only.startswith(signature)
+
+
+def test_an_unknown_log_gets_a_draft_of_its_map() -> None:
+    record = {"llm": "m", "payload": {"x": 1}, "raw": {"completion": "x"}, "ts": 1}
+    with pytest.raises(UnreadableError) as caught:
+        rows(record)
+    draft = "body: raw.completion; request: payload; model: llm; time: ts"
+    assert f"Pass --map FILE with its columns, such as `{draft}`" in caught.value.what

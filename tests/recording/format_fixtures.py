@@ -14,6 +14,22 @@ FIXTURES = {
     "flat.json": ("http-json", 1, "docs/how-to/import-recordings.md"),
     "php-vcr.json": ("http-json", 1, "https://github.com/php-vcr/php-vcr#readme"),
     "vcrpy.json": ("http-json", 1, "https://vcrpy.readthedocs.io/en/latest/advanced.html"),
+    "datadog.json": (
+        *("http-json", 1),
+        "https://github.com/DataDog/dd-apm-test-agent, vcr-cassettes",
+    ),
+    "langchain.yaml": (
+        *("vcr-lists", 1),
+        "https://github.com/langchain-ai/langchain, libs/standard-tests, CustomSerializer",
+    ),
+    "seinfeld/seinfeld.cassette.json": (
+        *("seinfeld", 4),
+        "https://github.com/braintrustdata/braintrust-sdk-javascript, dev-packages/seinfeld",
+    ),
+    "seinfeld/legacy.json": (
+        *("seinfeld", 1),
+        "https://github.com/braintrustdata/braintrust-sdk-javascript, migrate-from-legacy.mjs",
+    ),
     "polly/Weather_823972681/recording.har": (
         *("har", 4),
         "https://github.com/Netflix/pollyjs, docs/examples.md and docs/persisters/fs.md",

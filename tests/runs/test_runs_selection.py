@@ -87,7 +87,6 @@ def test_order_is_independent_of_the_paths() -> None:
 @pytest.mark.parametrize(
     "files",
     [
-        ("one/cassettes/a.yaml", "two/cassettes/a.yaml"),
         ("cassettes/a.yaml", "cassettes/a.yml"),
         ("one/scenarios/a.yaml", "two/scenarios/a.yaml"),
     ],
@@ -97,6 +96,15 @@ def test_two_files_with_one_id_are_an_error(files: tuple[str, str]) -> None:
         put(file, SCENARIO.format("x") if "scenarios" in file else CASSETTE)
     with pytest.raises(UsageError, match="two files have the id"):
         ids(".")
+
+
+def test_recordings_with_one_name_get_distinct_ids() -> None:
+    for folder in ("groq/m/one/cassettes", "openai/m/two/cassettes"):
+        put(f"imported/{folder}/a.yaml")
+    found = ["cassette:groq/m/one/cassettes/a", "cassette:openai/m/two/cassettes/a"]
+    assert ids("imported") == found
+    assert ids("imported/groq/m/one/cassettes", "imported/openai/m/two/cassettes") == found
+    assert ids("imported/groq/m/one/cassettes/a.yaml") == ["cassette:a"]
 
 
 def test_other_yaml_and_hidden_folders_are_skipped() -> None:

@@ -1,10 +1,18 @@
 """Register the dialect `bedrock-converse`: Amazon Bedrock's API for the models of all makers."""
 
-from harness.dialects.kit.detect import Detection, frame_names, members
+from typing import Any
+
+from harness.dialects.kit.detect import Detection, Strength, frame_names, members, shape
 from harness.dialects.kit.dialect import Dialect
+from harness.turns.json_values import as_dict
 from harness.wire.aws import AWS_CONTENT_TYPE
 
 from . import build_request, oracle, parse_request, read, write
+
+
+def _is_metadata(event: dict[str, Any]) -> bool:
+    return event.keys() == {"metadata"} and "usage" in as_dict(event["metadata"])
+
 
 DIALECT = Dialect(
     name="bedrock-converse",
@@ -43,8 +51,11 @@ DIALECT = Dialect(
                 # Recordings that lost the framing have the event's name as the one key around it.
                 "contentBlockDelta",
                 "contentBlockStart",
+                "contentBlockStop",
                 "messageStart",
+                "messageStop",
             ),
+            shape(Strength.MEMBERS, "metadata", _is_metadata),
         ),
         events_in_lists="message",
     ),

@@ -18,6 +18,7 @@ _STATUS_LINE: Final = re.compile(r"([0-9]{3})(?: .*)?", re.DOTALL)
 _HEADER_NAMES: Final = ("name", "key")
 _RESTORE: Final = "Restore the file from its source."
 _PAIR: Final = 2
+_BASE64: Final = "base64:"
 
 
 def is_object_or_list(data: bytes) -> bool:
@@ -73,13 +74,17 @@ def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]
 def body_bytes(value: object, where: str) -> bytes:
     """Return the bytes of a body: text, bytes, or a JSON value that the recorder parsed.
 
+    Text that begins with `base64:` is base64, as Datadog's test agent writes it.
+
     Raises:
-        UnreadableError: the body contains a value that JSON does not have.
+        UnreadableError: the body contains a value that JSON does not have, or is damaged base64.
     """
     if value is None:
         return b""
     if isinstance(value, bytes):
         return value
+    if isinstance(value, str) and value.startswith(_BASE64):
+        return decode_base64(value.removeprefix(_BASE64), where)
     if isinstance(value, str):
         return encodable(value).encode("utf-8")
     try:
