@@ -202,8 +202,11 @@ def _values_of_all_pages(report: Report) -> dict[str, Any]:
 def _environment() -> "jinja2.Environment":
     import jinja2  # noqa: PLC0415 - slow to import, and few commands write a page
 
+    from harness.reporting.template_cache import TemplateCache  # noqa: PLC0415 - imports jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("harness.reporting", "templates"),
+        bytecode_cache=TemplateCache(),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
