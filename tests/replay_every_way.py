@@ -146,9 +146,27 @@ def read_deltas(
 ) -> tuple[Delta, ...]:
     """Return the deltas that the openai-chat reader makes of `body`, cut every way."""
     names = tuple(tools)
-    return replay_every_way(
-        lambda reads: tuple(read(iter_frames(reads), tools=names, policy=policy)), body, tail=tail
-    )
+    return read_every_way(lambda frames: read(frames, tools=names, policy=policy), body, tail=tail)
+
+
+def read_every_way(
+    read: Callable[[Iterator[Frame]], Iterable[Delta]], body: bytes, *, tail: bytes = TAIL
+) -> tuple[Delta, ...]:
+    """Return the deltas that a reader makes of `body`, cut every way.
+
+    A reader sees frames only, so frames that are equal are read once.
+    """
+    seen: list[tuple[tuple[Frame, ...], tuple[Delta, ...]]] = []
+
+    def decode(reads: Iterable[bytes]) -> tuple[Delta, ...]:
+        frames = tuple(iter_frames(reads))
+        for known, deltas in seen:
+            if frames == known:
+                return deltas
+        seen.append((frames, tuple(read(iter(frames)))))
+        return seen[-1][1]
+
+    return replay_every_way(decode, body, tail=tail)
 
 
 def has_ended(turn: Turn) -> bool:

@@ -45,17 +45,15 @@ class Streams(msgspec.Struct, frozen=True):
 
 def measure(name: str, dialect: str, limits: CostLimits) -> Cost:
     """Return the cost of the normalizer called `name` in `dialect`, or why it was not measured."""
-    try:
-        cost = in_new_process(_time_of, name, dialect, limits)
-    except NotMeasuredError as problem:
-        return Cost(dialect, not_measured=str(problem))
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            sizes = (cost.shortest, cost.deltas)
-            streams = in_new_process(_write_streams, dialect, sizes, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            cost, streams = in_new_process(_time_of, name, dialect, limits, Path(folder))
+        except NotMeasuredError as problem:
+            return Cost(dialect, not_measured=str(problem))
+        try:
             memory = _memory(name, dialect, streams, limits)
-    except NotMeasuredError as problem:
-        return replace(cost, not_measured=f"memory: {problem}")
+        except NotMeasuredError as problem:
+            return replace(cost, not_measured=f"memory: {problem}")
     return replace(cost, memory=memory)
 
 
@@ -116,9 +114,14 @@ def _run(sender: "Connection", work: Callable[..., T], arguments: tuple[Any, ...
         sender.send((False, why[:_CHARACTERS]))
 
 
-def _time_of(name: str, dialect: str, limits: CostLimits) -> Cost:
+def _time_of(name: str, dialect: str, limits: CostLimits, folder: Path) -> tuple[Cost, Streams]:
+    """Measure the time of a client; also return the streams for the processes that measure memory.
+
+    Those only read the streams, because to write them needs more memory than to read them.
+    """
     normalizer = load_normalizer(name)
-    return measure_time(normalizer, dialect, limits, meters_of(normalizer))
+    cost = measure_time(normalizer, dialect, limits, meters_of(normalizer))
+    return cost, _write_streams(dialect, (cost.shortest, cost.deltas), folder)
 
 
 def _write_streams(dialect: str, sizes: tuple[int, ...], folder: Path) -> Streams:

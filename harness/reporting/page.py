@@ -171,28 +171,42 @@ def render_page(
     """
     with open_report(run, context, gate, loaded) as report:
         views = {page.id: report.of(page.view) for page in PAGES}
-        shown, inputs = report.of(cells_with_case), report.of(shown_inputs)
-        rows = report.of(cell_index)
+        values = _values_of_all_pages(report)
     template = _environment().get_template("page.html.j2")
     return template.render(
-        report=report,
+        values,
         pages=PAGES,
         views=views,
-        shown=shown,
-        inputs=inputs,
-        rows=rows.count,
         style=Markup(style_sheet()),  # noqa: S704 - our own file, and its digest is in the policy
         script=Markup(script_text()),  # noqa: S704 - as the style
         policy=content_policy(live=context.live),
     )
 
 
+def render_section(report: Report, page: Page) -> str:
+    """Return one page of `report` as HTML, without the frame and the other pages."""
+    template = _environment().get_template(f"pages/{page.id}.html.j2")
+    return template.render(_values_of_all_pages(report), view=report.of(page.view))
+
+
+def _values_of_all_pages(report: Report) -> dict[str, Any]:
+    return {
+        "report": report,
+        "shown": report.of(cells_with_case),
+        "inputs": report.of(shown_inputs),
+        "rows": report.of(cell_index).count,
+    }
+
+
 @cache
 def _environment() -> "jinja2.Environment":
     import jinja2  # noqa: PLC0415 - slow to import, and few commands write a page
 
+    from harness.reporting.template_cache import TemplateCache  # noqa: PLC0415 - imports jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("harness.reporting", "templates"),
+        bytecode_cache=TemplateCache(),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

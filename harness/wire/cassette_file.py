@@ -259,7 +259,6 @@ _VCRPY_TAGS = {
 }
 
 
-@kept_while_unchanged
 def load_cassette(path: Path, root: Path | None = None) -> Cassette:
     """Return the cassette in the file `path`. A file that did not change is read only once.
 
@@ -272,6 +271,11 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
         UnreadableError: the file cannot be read, is damaged or hostile YAML, is not a cassette, or
             has a body that does not match its digest or its reads.
     """
+    return msgspec.structs.replace(_read_cassette(path), id=_id(path, root))
+
+
+@kept_while_unchanged
+def _read_cassette(path: Path) -> Cassette:
     data = read_file(
         path,
         problem="expected a file that can be read",
@@ -279,7 +283,7 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
         too_large_hint="Split the cassette.",
     )
     refuse_bom(data, str(path))
-    return parse_cassette(data, _id(path, root), where=str(path))
+    return parse_cassette(data, path.stem, where=str(path))
 
 
 def parse_cassette(

@@ -1,6 +1,5 @@
 """Conversations from the command line and from pytest: agents chosen, cells replayed."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,8 @@ from harness.results.store import read_run
 from harness.wire.cassette_file import save_cassette
 from tests.cli.conftest import Harness
 from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded
+
+pytest_plugins = ["pytester"]
 
 AREA = "scenarios/conversations"
 ONE = f"{AREA}/memory-then-writing.yaml"
@@ -121,22 +122,23 @@ def test_list_has_agents_and_conversation_rules(harness: Harness) -> None:
     assert about["NO-CRASH"] == "turns"
 
 
-_PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "0", "-o", "addopts=")
-
-
-def _pytest(*arguments: str) -> str:
-    done = subprocess.run(
-        [*_PYTEST, "-v", *arguments], capture_output=True, text=True, timeout=120, check=False
+def test_pytest_judges_conversations_through_agents(pytester: pytest.Pytester) -> None:
+    scenario = Path(__file__).parents[2] / ONE
+    ini = pytester.makeini(f"[pytest]\nharness_scenarios = {scenario.parent}\n")
+    left_out = ("cacheprovider", "hypothesispytest", "xdist")
+    plain = (part for name in left_out for part in ("-p", f"no:{name}"))
+    options = (*plain, "--noconftest", "-c", str(ini), str(scenario))
+    agents = ("--harness-agent", "gateway", "--harness-agent", "results-orphaned")
+    found = pytester.runpytest_inprocess(*options, *agents)
+    found.assert_outcomes(failed=1, passed=1)
+    found.stdout.fnmatch_lines(
+        [
+            "*MUST HIST-ORPHAN-RESULT*",
+            "*harness replay conversations/memory-then-writing/results-orphaned*",
+        ]
     )
-    return done.stdout
-
-
-def test_pytest_judges_conversations_through_agents() -> None:
-    found = _pytest(ONE, "--harness-agent", "gateway", "--harness-agent", "results-orphaned")
-    assert "1 failed, 1 passed" in found
-    assert "MUST HIST-ORPHAN-RESULT" in found
-    assert "harness replay conversations/memory-then-writing/results-orphaned" in found
-    assert "no tests ran" in _pytest(ONE, "--harness-normalizer", "reference")
+    none = pytester.runpytest_inprocess(*options, "--harness-normalizer", "reference")
+    assert none.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 LOG = """\

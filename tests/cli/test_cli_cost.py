@@ -5,26 +5,31 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from harness.cli import cost as cost_module
 from harness.normalizers.mutants import COST_MUTANTS
 from harness.reporting.cost_table import COST_HEAD
+from harness.results.cost import Cost
 from tests.cli.conftest import Harness
 
 SHORT = ("--deltas", "200", "400")
 
 
-def test_json_has_cost_and_findings_and_is_also_written(harness: Harness, tmp_path: Path) -> None:
+def test_json_has_cost_and_findings_and_is_also_written(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "new" / "cost.json"
-    options = ("--dialect", "ollama", "--format", "json", "-o", str(file), *SHORT)
-    left = harness("cost", "-n", "reference", *options)
-    assert left.code == 0
+    options = ("-n", "stream-first", "--dialect", "openai-chat", *SHORT)
+    left = harness("cost", *options, "--format", "json", "-o", str(file))
+    assert left.code == 0  # a finding does not change it
     (found,) = left.json
-    assert (found["normalizer"], found["kind"], found["findings"]) == ("reference", "gateway", [])
-    assert (found["cost"]["dialect"], found["cost"]["deltas"]) == ("ollama", 400)
+    assert (found["normalizer"], found["kind"]) == ("stream-first", "gateway")
+    assert (found["cost"]["dialect"], found["cost"]["deltas"]) == ("openai-chat", 400)
+    assert [each["rule"] for each in found["findings"]] == ["COST-FIRST-TEXT"]
     assert msgspec.json.decode(file.read_bytes()) == left.json
-
-
-def test_a_finding_is_printed_and_does_not_change_the_exit_code(harness: Harness) -> None:
-    left = harness("cost", "-n", "stream-first", *SHORT)
+    # The table shows the same measurement.
+    measured = msgspec.convert(found["cost"], Cost)
+    monkeypatch.setattr(cost_module, "measure", lambda *_: measured)
+    left = harness("cost", *options)
     assert left.code == 0
     assert all(column in left.out for column in COST_HEAD)
     assert "SHOULD COST-FIRST-TEXT: expected at most 16384 bytes held back" in left.out

@@ -4,8 +4,6 @@ What its client sent besides, such as a login, is left out.
 """
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +11,8 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Harness
+
+pytest_plugins = ["pytester"]
 
 CLAUDE = "https://api.anthropic.com/v1/messages"
 GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5:streamGenerateContent"
@@ -104,12 +104,11 @@ def test_show_prints_the_dialect_with_the_reason(harness: Harness, plain: Path) 
     assert "dialect     ollama" in said
 
 
-def test_pytest_option_sets_the_dialect(plain: Path) -> None:
+def test_pytest_option_sets_the_dialect(pytester: pytest.Pytester, plain: Path) -> None:
     (plain / "pytest.ini").write_text(f"[pytest]\nharness_scenarios = {plain}\n")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q"]
+    left_out = ("cacheprovider", "hypothesispytest", "xdist")
+    command = [part for name in left_out for part in ("-p", f"no:{name}")]
     command += ["--harness-normalizer", "reference", str(plain)]
-    done = subprocess.run(command, cwd=plain, capture_output=True, text=True, check=False)
-    assert "2 passed" in done.stdout
-    command += ["--harness-dialect", "morse"]
-    wrong = subprocess.run(command, cwd=plain, capture_output=True, text=True, check=False)
-    assert "no reader knows the dialect 'morse'" in wrong.stdout
+    pytester.runpytest_inprocess(*command).assert_outcomes(passed=2)
+    wrong = pytester.runpytest_inprocess(*command, "--harness-dialect", "morse")
+    wrong.stdout.fnmatch_lines("*no reader knows the dialect 'morse'*")

@@ -7,9 +7,8 @@ from harness.dialects.table import DIALECTS
 from harness.turns.deltas import Delta, Finish, FinishReason, StreamFailure, ToolCall
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
-from tests.replay_every_way import TAIL, replay_every_way
+from tests.replay_every_way import TAIL, read_every_way
 
 Json = dict[str, Any]
 OSLO = '{"city": "Oslo"}'
@@ -82,8 +81,7 @@ def failed(code: str, words: str, **fields: Any) -> Turn:  # noqa: ANN401 - as t
 
 def read_deltas(body: bytes, *, tail: bytes = TAIL) -> tuple[Delta, ...]:
     """Return the deltas of `body`, cut every way."""
-    read = DIALECTS["anthropic"].read
-    return replay_every_way(lambda reads: tuple(read(iter_frames(reads), ())), body, tail=tail)
+    return read_every_way(lambda frames: DIALECTS["anthropic"].read(frames, ()), body, tail=tail)
 
 
 def read_turn(body: bytes, *, tail: bytes = TAIL) -> Turn:

@@ -1,7 +1,6 @@
 """Bedrock streams spelled by hand, and how they are read."""
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from harness.dialects.table import DIALECTS
@@ -9,20 +8,15 @@ from harness.turns.deltas import Delta
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 from harness.wire.aws import encode_event, encode_exception, wrap_chunk
-from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
-from tests.replay_every_way import replay_every_way
+from tests.replay_every_way import read_every_way
 
 Json = dict[str, Any]
 
 
 def read_deltas(dialect: str, body: bytes) -> tuple[Delta, ...]:
     """Return the deltas of `body`, cut every way."""
-
-    def deltas(reads: Iterable[bytes]) -> tuple[Delta, ...]:
-        return tuple(DIALECTS[dialect].read(iter_frames(reads), ()))
-
-    said = replay_every_way(deltas, body, tail=b"")
+    said = read_every_way(lambda frames: DIALECTS[dialect].read(frames, ()), body, tail=b"")
     assert_protocol(said)
     return said
 

@@ -8,17 +8,15 @@ from hypothesis import strategies as st
 from harness.dialects.table import DIALECTS
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
-from tests.replay_every_way import replay_every_way
+from tests.replay_every_way import read_every_way
 
 Json = dict[str, Any]
 
 
 def read_turn(dialect: str, body: bytes) -> Turn:
     """Return the turn of `body`, cut every way."""
-    read = DIALECTS[dialect].read
-    deltas = replay_every_way(lambda reads: tuple(read(iter_frames(reads), ())), body)
+    deltas = read_every_way(lambda frames: DIALECTS[dialect].read(frames, ()), body)
     assert_protocol(deltas)
     return fold(deltas)
 

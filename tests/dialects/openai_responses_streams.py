@@ -1,7 +1,6 @@
 """Responses streams spelled by hand, how they are read, and hostile ones of the same words."""
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -10,9 +9,8 @@ from harness.dialects.openai_responses.read import read
 from harness.turns.deltas import Delta, Finish, FinishReason, ToolCall
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
-from tests.replay_every_way import TAIL, replay_every_way
+from tests.replay_every_way import TAIL, read_every_way
 
 Json = dict[str, Any]
 OSLO = '{"city":"Oslo"}'
@@ -58,11 +56,8 @@ def sse(*events: Json | str) -> bytes:
 
 def read_deltas(body: bytes, *, tools: tuple[str, ...] = (), plain: bool = False) -> list[Delta]:
     """Return the deltas of `body`, cut every way; a plain body is no event stream."""
-
-    def decode(reads: Iterable[bytes]) -> list[Delta]:
-        return list(read(iter_frames(reads), tools))
-
-    deltas = replay_every_way(decode, body, tail=b"" if plain else TAIL)
+    tail = b"" if plain else TAIL
+    deltas = list(read_every_way(lambda frames: read(frames, tools), body, tail=tail))
     assert_protocol(deltas)
     return deltas
 

@@ -24,9 +24,8 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import iter_frames
 from tests.dialects.openai_chat_streams import assert_protocol
-from tests.replay_every_way import replay_every_way
+from tests.replay_every_way import read_every_way
 
 # Some are prefixes of others, so that a name can only be told from a piece of one by rule.
 TOOLS = ("get", "get_weather", "get_weather_now", "search", "send_mail")
@@ -140,8 +139,7 @@ def expected_turn(script: Script, finish: Finish | None = None) -> Turn:
 
 def read_deltas(dialect: str, body: bytes) -> tuple[Delta, ...]:
     """Return the deltas of `body`, the same for every chunking."""
-    read = DIALECTS[dialect].read
-    return replay_every_way(lambda reads: tuple(read(iter_frames(reads), TOOLS)), body, tail=b"")
+    return read_every_way(lambda frames: DIALECTS[dialect].read(frames, TOOLS), body, tail=b"")
 
 
 def read_turn(dialect: str, body: bytes) -> Turn:

@@ -67,12 +67,12 @@ def _messages(body: bytes) -> Iterator[bytes]:
 
 @lru_cache
 def payloads(dialect: str) -> tuple[tuple[str, Any], ...]:
-    """Return event name and JSON value of all frames of a dialect that ship."""
+    """Return event name and JSON value of all frames of a dialect that ship, equal frames once."""
+    frames = dict.fromkeys(
+        (frame.event, frame.data) for body in bodies(dialect) for frame in iter_frames([body])
+    )
     return tuple(
-        (frame.event, value)
-        for body in bodies(dialect)
-        for frame in iter_frames([body])
-        if isinstance(value := _decoded(frame.data), dict)
+        (event, value) for event, data in frames if isinstance(value := _decoded(data), dict)
     )
 
 

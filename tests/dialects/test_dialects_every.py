@@ -190,6 +190,10 @@ def test_no_value_of_any_depth_or_length_raises(dialect: str, kind: str) -> None
 # Detection
 
 
+def test_each_bundled_interaction_is_of_a_dialect() -> None:
+    assert {each.dialect for it in cassettes() for each in it.interactions} <= set(DIALECTS)
+
+
 @each_dialect
 def test_bundled_cassettes_are_detected(dialect: str) -> None:
     rows = {row.name: row.detection for row in reversed(DIALECTS.values())}

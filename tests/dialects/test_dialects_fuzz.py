@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
+from harness.fuzzing.strategies.turns import member_of
 from harness.turns.deltas import Delta
 from harness.turns.fold import fold
 from harness.wire.cuts import seams, split
@@ -99,7 +100,7 @@ def _values(draw: st.DrawFn, dialect: str) -> tuple[str, Any]:
     known = payloads(dialect)
     if not known or draw(st.integers(0, 3)) == 0:
         return draw(st.sampled_from(["", "error", "chunk"])), draw(anything)
-    event, value = draw(st.sampled_from(known))
+    event, value = draw(member_of(known))
     for _ in range(draw(st.integers(0, 3))):
         value = _replaced(draw, value, anything)
     return event, value
@@ -148,7 +149,7 @@ def test_no_document_breaks_a_reader(dialect: str, data: st.DataObject) -> None:
 @each_dialect
 @given(data=st.data())
 def test_no_request_breaks_a_reader_of_requests(dialect: str, data: st.DataObject) -> None:
-    uri, value = data.draw(st.sampled_from(requests(dialect)))
+    uri, value = data.draw(member_of(requests(dialect)))
     for _ in range(data.draw(st.integers(0, 3))):
         value = _replaced(data.draw, value, _anything(dialect))
     if data.draw(st.booleans()):
@@ -232,7 +233,7 @@ def any_shipped() -> list[bytes]:
 def test_no_damage_to_what_ships_breaks_a_reader(
     dialect: str, data: st.DataObject, damages: list[Damage]
 ) -> None:
-    body = data.draw(st.sampled_from(bodies(dialect) or any_shipped()))
+    body = data.draw(member_of(bodies(dialect) or any_shipped()))
     assert_reads_well(dialect, damaged(body, damages))
 
 
@@ -242,8 +243,8 @@ def test_no_splice_of_two_bodies_breaks_a_reader(
     dialect: str, data: st.DataObject, at: int, n: int
 ) -> None:
     own = bodies(dialect) or tuple(any_shipped())
-    other = data.draw(st.sampled_from(own) | st.sampled_from(any_shipped()))
-    assert_reads_well(dialect, spliced(data.draw(st.sampled_from(own)), at, other, n))
+    other = data.draw(member_of(own) | member_of(any_shipped()))
+    assert_reads_well(dialect, spliced(data.draw(member_of(own)), at, other, n))
 
 
 @cache
@@ -260,7 +261,7 @@ def test_no_damage_to_a_recorded_stream_breaks_a_reader(
     dialect: str, data: st.DataObject, damages: list[Damage]
 ) -> None:
     own = [each for each in streams() if each.dialect == dialect]
-    assert_reads_well(dialect, damaged(data.draw(st.sampled_from(own or streams())).body, damages))
+    assert_reads_well(dialect, damaged(data.draw(member_of(own or streams())).body, damages))
 
 
 # The damages themselves

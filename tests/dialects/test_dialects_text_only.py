@@ -1,7 +1,6 @@
 """The dialects that stream text alone: openai-completions and tgi."""
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from harness.dialects.table import DIALECTS, read_request
 from harness.turns.deltas import (
-    Delta,
     Finish,
     FinishReason,
     StreamFailure,
@@ -18,11 +16,10 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import iter_frames
 from harness.wire.interaction import Request
 from tests.dialects.openai_chat_streams import assert_protocol, sse
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING
-from tests.replay_every_way import has_ended, replay_every_way
+from tests.replay_every_way import has_ended, read_every_way
 from tests.tables import each_row
 
 BOTH = ("openai-completions", "tgi")
@@ -30,10 +27,7 @@ Json = dict[str, Any]
 
 
 def read(dialect: str, body: bytes) -> Turn:
-    def deltas(reads: Iterable[bytes]) -> tuple[Delta, ...]:
-        return tuple(DIALECTS[dialect].read(iter_frames(reads), ()))
-
-    said = replay_every_way(deltas, body, tail=b"")
+    said = read_every_way(lambda frames: DIALECTS[dialect].read(frames, ()), body, tail=b"")
     assert_protocol(said)
     return fold(said)
 

@@ -33,6 +33,7 @@ from harness.fuzzing.mutators.table import (
     mutated_inputs,
     realism_of,
 )
+from harness.fuzzing.strategies.turns import member_of
 from harness.judging.examine import examine
 from harness.judging.expected import expectation_from
 from harness.judging.replaying import DEFAULT_LIMITS
@@ -66,7 +67,7 @@ def fitting_samples(mutator: Mutator) -> list[Interaction]:
 @st.composite
 def mutated(draw: st.DrawFn, mutator: Mutator) -> tuple[Interaction, Interaction, str] | None:
     """Draw a clean interaction, it after one step, and what was done; None if it did not apply."""
-    before = draw(st.sampled_from(fitting_samples(mutator)))
+    before = draw(member_of(fitting_samples(mutator)))
     changed = mutator.mutate(draw, before)
     return None if changed is None else (before, *changed)
 
@@ -179,7 +180,7 @@ def test_realism_of_a_finding_is_that_of_its_least_realistic_part() -> None:
 def test_byte_is_changed_only_in_messages_with_a_checksum(data: st.DataObject) -> None:
     mutator = next(each for each in MUTATORS if each.name == "byte-changed")
     dialect = data.draw(st.sampled_from(sorted(clean())))
-    before = data.draw(st.sampled_from(clean()[dialect]))
+    before = data.draw(member_of(clean()[dialect]))
     changed = data.draw(_step(mutator, before))
     assert changed is None or before.body.startswith(b"\0")
 
@@ -191,7 +192,7 @@ def test_mutator_names_are_unique() -> None:
 
 @given(st.data())
 def test_mutated_input_lists_the_steps_that_applied(data: st.DataObject) -> None:
-    interaction = data.draw(st.sampled_from(clean()["openai-chat"]))
+    interaction = data.draw(member_of(clean()["openai-chat"]))
     mutated = data.draw(mutated_inputs(interaction, most=3))
     known = {mutator.name: mutator for mutator in MUTATORS}
     assert len(mutated.steps) <= 3

@@ -15,6 +15,7 @@ from harness.fuzzing.found import SmallestInput, location_of, needs_of
 from harness.fuzzing.mutators.endings import CUT, truncated_inputs
 from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, with_body
 from harness.fuzzing.search import Shrinking
+from harness.fuzzing.strategies.turns import member_of
 from harness.fuzzing.turns.evaluate import Trial, evaluate
 from harness.fuzzing.turns.reductions import parse_deltas, reductions, rewritings
 from harness.fuzzing.turns.search import TurnSource
@@ -48,9 +49,9 @@ def _samples() -> list[Interaction]:
 
 @given(data=st.data())
 def test_smaller_interactions_stay_realistic(data: st.DataObject) -> None:
-    before = data.draw(st.sampled_from(_samples()))
+    before = data.draw(member_of(_samples()))
     found = list(reductions(before))
-    after = data.draw(st.sampled_from(found)) if found else before
+    after = data.draw(member_of(found)) if found else before
     words = {*TYPE_WORDS.findall(before.body), *TYPE_WORDS.findall(_rewritten(before))}
     assert words.issuperset(TYPE_WORDS.findall(after.body))
     kept = json.loads(after.request.body or b"{}")
@@ -185,8 +186,8 @@ def test_client_by_the_letter_has_no_finding_on_seeds(area: str) -> None:
 
 @given(data=st.data())
 def test_client_by_the_letter_has_no_finding_on_truncated_seeds(data: st.DataObject) -> None:
-    seed = data.draw(st.sampled_from([*_sse_seeds("finish"), *_sse_seeds("anthropic")]))
-    mutated = data.draw(st.sampled_from(list(truncated_inputs(seed.interaction))[::2]))
+    seed = data.draw(member_of([*_sse_seeds("finish"), *_sse_seeds("anthropic")]))
+    mutated = data.draw(member_of(list(truncated_inputs(seed.interaction))[::2]))
     found = evaluate(Trial(seed, mutated), _LETTER).findings
     assert [it for it in found if it.rule != "TEXT-PROMPT"] == []
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from harness import shipped
 from harness.peers.matrix_page import render_matrix
 from harness.peers.record import PeerResults, write_merged_run
-from harness.reporting.page import render_page
-from harness.reporting.report import ReportContext, anchor
+from harness.reporting.page import PAGES, render_page, render_section
+from harness.reporting.report import ReportContext, anchor, open_report
 from harness.results.catalogue import load_catalogue
 from harness.results.cost import Cost
 from harness.results.dialect_titles import DIALECT_TITLES
@@ -27,6 +27,7 @@ from tests.runs.runs_samples import a_finding, a_result
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
 CONTEXT = ReportContext(quirks=CATALOGUE)
+PEERS = next(page for page in PAGES if page.id == "peers")
 HOSTILE = '<img src=x onerror="alert(1)">|\u202e{{7*7}}&amp;'
 COST = Cost("openai-chat", 40_000, 5_000, 1.0, 120.0, 7.9, 0.5, None, 9_000_000, "it died")
 costs = st.none() | st.builds(
@@ -82,7 +83,9 @@ def merged(*results: PeerResults) -> Run:
 
 
 def tables(*results: PeerResults) -> Tables:
-    return Tables(render_page(merged(*results), CONTEXT))
+    """Return the tables of the page of peers; the report has sixteen others."""
+    with open_report(merged(*results), CONTEXT) as report:
+        return Tables(render_section(report, PEERS))
 
 
 def markdown(*results: PeerResults) -> str:
@@ -213,7 +216,8 @@ def test_each_peer_that_fails_links_to_its_failures_and_their_cases() -> None:
         )
         return peer(tuple(results), name)
 
-    page = tables(failing("one"), peer((a_result("a/0", "good"),), "good"))
+    run = merged(failing("one"), peer((a_result("a/0", "good"),), "good"))
+    page = Tables(render_page(run, CONTEXT))
     links = [each["href"] for _, each in page.tags if "href" in each]
     ids = {each["id"] for _, each in page.tags if "id" in each}
     assert f"#{anchor('one', 'peer')}" in links

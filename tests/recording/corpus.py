@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from harness.recording.importing import Labels, import_file
+from harness.recording.importing import Imported, Labels, import_file
 from harness.wire.interaction import Interaction
 
 CORPUS = Path(
@@ -36,11 +37,24 @@ def files() -> list[Path]:
     return sorted(path for path in CORPUS.rglob("*") if path.is_file())
 
 
+def source_of(path: Path) -> str:
+    """Return the name of a file below the corpus."""
+    return path.relative_to(CORPUS).as_posix()
+
+
+def import_anew(path: Path) -> Imported:
+    """Import a file of the corpus."""
+    return import_file(path, path.read_bytes(), source_of(path), Labels())
+
+
+# All files take ten seconds, and the tests of several packages need them.
+imported = cache(import_anew)
+
+
 def recorded(paths: list[Path]) -> Iterator[Recorded]:
     """Yield the streams of `paths` that the suite imports."""
     for path in paths:
-        source = path.relative_to(CORPUS).as_posix()
-        for cassette in import_file(path, path.read_bytes(), source, Labels()).cassettes:
+        for cassette in imported(path).cassettes:
             name = cassette.origin.source
             for place, interaction in enumerate(cassette.interactions):
                 yield Recorded(f"{name}/{place}" if place else name, interaction)

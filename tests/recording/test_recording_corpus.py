@@ -1,21 +1,17 @@
 """Real recordings, where they lie beside the repository: every stream is taken or counted."""
 
 import json
-import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness.recording.importing import Labels, import_file
+from harness.recording.importing import Imported
 from harness.recording.secrets.scrubber import Scrubber
 from harness.wire.cassette_file import parse_cassette
 from harness.wire.cassette_text import format_cassette
-
-CORPUS = Path(
-    os.environ.get("HARNESS_CORPUS") or Path(__file__).parents[2] / ".." / "shared/corpus"
-)
+from tests.recording.corpus import CORPUS, files, import_anew, imported, needs_corpus, source_of
 
 # What the corpus calls a wire -> the dialect, where the two names differ.
 DIALECTS = {
@@ -30,10 +26,7 @@ DIALECTS = {
 PROVIDERS = {"alibaba-dashscope": "dashscope"}
 UNTOLD = {"vllm/nim(dynamo)", "open-responses"}  # by nothing in the file
 
-pytestmark = pytest.mark.skipif(
-    not (CORPUS / "streams.jsonl").is_file(),
-    reason="no corpus of real streams beside the repository; set HARNESS_CORPUS to its folder",
-)
+pytestmark = needs_corpus
 
 Taken = dict[str, dict[str, tuple[str, str]]]
 
@@ -49,17 +42,12 @@ def expected_streams() -> Taken:
     return found
 
 
-def files() -> Iterator[tuple[Path, str]]:
-    for path in sorted(CORPUS.rglob("*")):
-        if path.is_file():
-            yield path, path.relative_to(CORPUS).as_posix()
-
-
 def test_every_stream_is_taken_byte_exact_in_its_dialect() -> None:
     expected = expected_streams()
     taken: Taken = defaultdict(dict)
-    for path, source in files():
-        for cassette in import_file(path, path.read_bytes(), source, Labels()).cassettes:
+    for path in files():
+        source = source_of(path)
+        for cassette in imported(path).cassettes:
             again = parse_cassette(format_cassette(cassette).encode(), cassette.id, where=source)
             assert again == cassette
             for place in cassette.origin.source.rpartition("#")[2].split(","):
@@ -76,20 +64,19 @@ def test_every_stream_is_taken_byte_exact_in_its_dialect() -> None:
 
 
 def test_no_dialect_is_guessed() -> None:
-    for path, source in files():
-        for _, found in import_file(path, path.read_bytes(), source, Labels()).detected:
-            assert not found.doubtful, (source, found)
+    for path in files():
+        for _, found in imported(path).detected:
+            assert not found.doubtful, (path, found)
 
 
 def test_bodies_without_secrets_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
-    def bodies() -> list[bytes]:
-        found = (import_file(path, path.read_bytes(), source, Labels()) for path, source in files())
-        cassettes = (cassette for each in found for cassette in each.cassettes)
+    def bodies(read: Callable[[Path], Imported]) -> list[bytes]:
+        cassettes = (cassette for path in files() for cassette in read(path).cassettes)
         return [
             body for it in cassettes for i in it.interactions for body in (i.request.body, i.body)
         ]
 
-    clean = bodies()
+    clean = bodies(imported)
     monkeypatch.setattr(Scrubber, "interaction", lambda _self, given, _known, _where: given)
-    changed = [body for body, mine in zip(bodies(), clean, strict=True) if body != mine]
+    changed = [body for body, mine in zip(bodies(import_anew), clean, strict=True) if body != mine]
     assert len(changed) <= len(clean) // 500  # an e-mail address and an account of an organization

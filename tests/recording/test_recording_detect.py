@@ -16,7 +16,6 @@ from harness.recording.detect import Detected, detect, token_exchange_reason
 from harness.wire.aws import encode_event, encode_message, wrap_chunk
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic_reads
-from tests.dialects.shipped_bodies import cassettes
 from tests.tables import each_row
 
 ADDRESSES = {
@@ -248,19 +247,6 @@ def test_detection_does_not_depend_on_the_order_of_rows(
     for body in (b"".join(sse(json.dumps(event)) for event in events), b"", sent):
         shown = interaction(uri, body, sent)
         assert detect(shown, "mistral", shuffled) == detect(shown, "mistral")
-
-
-def test_bundled_cassettes_are_detected() -> None:
-    rows = list(DIALECTS.values())
-    detectors = [
-        DETECTOR,
-        Detector({row.name: row.detection for row in reversed(rows)}),
-    ]
-    for cassette in cassettes():
-        for each in cassette.interactions:
-            found = {detect(each, cassette.provider, detector).dialect for detector in detectors}
-            # This stream is of another API than its address says, which is its quirk.
-            assert found == {each.dialect} or cassette.id.endswith("another-api"), cassette.id
 
 
 @given(st.lists(st.dictionaries(WORDS, VALUES, max_size=5), max_size=4), st.binary(max_size=40))

@@ -205,6 +205,7 @@ def test_planted_secrets_cut_by_reads_never_reach_a_file(
 def test_reads_at_every_offset_stay_true(kind: str, planted: str) -> None:
     text, secret = without_braces(planted)
     body = stream(["ab ", text[:3], text[3:]], "anthropic", json.dumps)
+    scrubbed: set[bytes] = set()
     for reads in (*([cut] for cut in range(1, len(body))), [*range(1, len(body))]):
         tape = ResponseRecorder(Request())
         tape.head(200, ())
@@ -212,8 +213,10 @@ def test_reads_at_every_offset_stay_true(kind: str, planted: str) -> None:
             tape.add(piece)
         (kept,) = Scrubber().cleaned([tape.interaction()], "here")
         assert kept.recorded_cuts() == tuple(reads)
-        assert not secrets_in(kept.body), kind
-        assert secret not in unescaped(said(kept.body))
+        scrubbed.add(kept.body)
+    for each in scrubbed:  # mostly one, which is searched once
+        assert not secrets_in(each), kind
+        assert secret not in unescaped(said(each))
 
 
 def _cut(whole: Any, cuts: list[int]) -> list[Any]:  # noqa: ANN401 - text or bytes

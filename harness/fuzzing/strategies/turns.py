@@ -5,9 +5,9 @@ dialects can express (names, ids, reasoning after a call) is left to the tests o
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from hypothesis import strategies as st
@@ -30,12 +30,22 @@ from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams
 
+T = TypeVar("T")
+
 # Each dialect has its own names for these.
 FINISHES: Final = tuple(
     Finish(FinishReason(name)) for name in ("tool_calls", "stop", "length", "content_filter")
 )
 _ANY_TOOLS: Final = tuple(Tool(name) for name in ("get_weather", "get_time", "\u00e9"))
 _MOST_TOKENS: Final = 2**40
+
+
+def member_of(values: Sequence[T]) -> SearchStrategy[T]:
+    """Return a strategy for one of many or large `values`, such as interactions.
+
+    It draws an index. `sampled_from` would hash all values each time that it is called.
+    """
+    return st.integers(0, len(values) - 1).map(values.__getitem__)
 
 
 class TurnScript(msgspec.Struct, frozen=True):

@@ -24,6 +24,7 @@ from harness.fuzzing.mutators.table import (
     mutated_inputs,
 )
 from harness.fuzzing.strategies import argument_texts, chunkings, malformed_arguments, turn_scripts
+from harness.fuzzing.strategies.turns import member_of
 from harness.fuzzing.turns.evaluate import Trial
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.expected import expectation_from
@@ -71,7 +72,7 @@ def stepped_trials(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Trial 
 @st.composite
 def mutated_trials(draw: DrawFn, seeds: Sequence[Seed], steps: Sequence[Mutator]) -> TrialGroup:
     """Draw one of `seeds` after some of the mutators `steps`, with any cuts."""
-    seed = draw(st.sampled_from(seeds))
+    seed = draw(member_of(seeds))
     return (_cut(draw, seed, draw(mutated_inputs(seed.interaction, chosen=tuple(steps)))),)
 
 

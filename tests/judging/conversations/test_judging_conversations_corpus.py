@@ -16,11 +16,10 @@ from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import Scenario
-from harness.recording.importing import Labels, import_file
 from harness.results.conversation_case import ConversationCase
 from harness.results.result import ConversationFacts, Result
 from harness.wire.cassette import Cassette
-from tests.recording.corpus import CORPUS, files, needs_corpus
+from tests.recording.corpus import files, imported, needs_corpus
 
 pytestmark = needs_corpus
 
@@ -33,8 +32,7 @@ def recordings() -> tuple[Cassette, ...]:
 
 def _imported() -> Iterator[Cassette]:
     for path in files():
-        source = path.relative_to(CORPUS).as_posix()
-        for cassette in import_file(path, path.read_bytes(), source, Labels()).cassettes:
+        for cassette in imported(path).cassettes:
             yield msgspec.structs.replace(cassette, id=cassette.origin.source)
 
 
