@@ -36,7 +36,7 @@ from harness.fuzzing.turns.seeds import seeds
 from harness.normalizers.discovery import load_normalizer
 from harness.results.finding import Level
 from harness.results.result import Result
-from harness.runs.declared import is_bundled
+from harness.runs.declared import is_bundled, is_shipped
 from harness.runs.engine import LOCAL_ENGINE, Engine
 from harness.runs.load import load_subject
 from harness.runs.plan import Subject
@@ -105,7 +105,8 @@ def fuzz_here(task: FuzzTask) -> FuzzReport:
         if task.target.kind == "agent":
             return fuzz(ConversationSource(load_agent(name)), options.profile, **shared)
         normalizer = load_normalizer(name)
-        found = seeds(options.subjects, normalizer, clean=options.clean)
+        sent = not is_shipped(name, is_agent=False)
+        found = seeds(options.subjects, normalizer, clean=options.clean, sent=sent)
         source = TurnSource(normalizer, found, slice(task.share, None, task.shares))
         return fuzz(source, options.profile, **shared)
 

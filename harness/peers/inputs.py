@@ -35,8 +35,8 @@ _ROW: Final = re.compile(
 
 def declared_dialects() -> dict[str, tuple[str, ...]]:
     """Return the dialects that each normalizer and each agent declares, by its name."""
-    clients = (*available_normalizers(), *available_agents())
-    return {each.name: tuple(sorted(each.dialects)) for each in clients}
+    found = {each.name: tuple(sorted(each.dialects)) for each in available_normalizers()}
+    return found | {it.name: tuple(sorted(it.dialects)) for it in available_agents()}
 
 
 def inputs_digest(peer: Peer, dialects: Iterable[str]) -> str:

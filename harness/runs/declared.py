@@ -58,17 +58,6 @@ def _is_peer(name: str, is_agent: bool, *_where: object) -> bool:  # noqa: FBT00
     return found.role == "peer"
 
 
-def is_left_out(job: Job) -> bool:
-    """Return whether a run leaves out `job`.
-
-    A stream that no server is known to send does not show how a third-party client fares with
-    servers. It is judged only if the user asks for it.
-    """
-    if not job.subject.is_own or job.evidence == "own":
-        return False
-    return not is_shipped(job.normalizer, is_agent=job.subject.conversation)
-
-
 def declared_normalizer(name: str) -> Normalizer:
     """Return the normalizer called `name`; if it is third-party code, calling it is an error here.
 

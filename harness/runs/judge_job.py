@@ -9,7 +9,7 @@ import msgspec
 
 from harness import shipped
 from harness.conversation.discovery import load_agent
-from harness.errors import UnreadableError
+from harness.errors import HarnessError, UnreadableError
 from harness.judging.conversations.judge import (
     count_log,
     crashed_conversation_result,
@@ -145,6 +145,20 @@ def is_job_supported(job: Job) -> bool:
     if job.subject.conversation:
         return is_supported_by_agent(loaded, declared_agent(job.normalizer))
     return is_supported_by_normalizer(loaded, declared_normalizer(job.normalizer))
+
+
+def is_left_out(job: Job) -> bool:
+    """Return whether a run leaves out `job`, which the client supports.
+
+    A stream that no server is known to send does not show how a third-party client fares with
+    servers. It is judged only if the user asks for it.
+    """
+    if not job.subject.is_own or own_turns(job) != "left out":
+        return False
+    try:
+        return is_job_supported(job)
+    except HarnessError:  # a run of the cell says what is wrong
+        return False
 
 
 def crash_result(job: Job, reason: str) -> Result:

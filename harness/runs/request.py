@@ -15,8 +15,8 @@ from harness.errors import UnreadableError, UsageError
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.normalizers.discovery import default_normalizer_names
 from harness.project import SelectedEvidence, project
-from harness.runs.declared import is_left_out
 from harness.runs.filters import filter_subjects
+from harness.runs.judge_job import is_left_out
 from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, cell_id, plan, subject_id
 from harness.runs.requirement_sets import within_set
@@ -112,8 +112,8 @@ class RequestedCells(msgspec.Struct, frozen=True):
         clients: the names of the normalizers and agents.
         evidence: `own` if cells of streams that no server is known to send are in `jobs` for each
             client; "" if not.
-        left_out: cells that are not in `jobs`, because no server is known to send their streams and
-            this repository does not ship their clients.
+        left_out: supported cells that are not in `jobs`, because no server is known to send their
+            streams and this repository does not ship their clients.
     """
 
     paths: tuple[Path, ...]
@@ -170,16 +170,17 @@ def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
         requirement_set,
         evidence,
     )
+    left_out = dict.fromkeys(filter(is_left_out, planned))
     return RequestedCells(
         paths=places,
         words=words,
         requirement_set=requirement_set,
         subjects=subjects,
-        jobs=tuple(job for job in planned if not is_left_out(job)),
+        jobs=tuple(job for job in planned if job not in left_out),
         refused=recorded.refused,
         clients=chosen,
         evidence=evidence,
-        left_out=tuple(filter(is_left_out, planned)),
+        left_out=tuple(left_out),
     )
 
 

@@ -20,10 +20,9 @@ from harness.results.catalogue import Quirk, load_catalogue
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import AnyCase
-from harness.runs.declared import is_left_out
 from harness.runs.existing_names import existing_names
 from harness.runs.isolated import IsolatedJudge
-from harness.runs.judge_job import is_job_supported, judge_job, unreadable_file
+from harness.runs.judge_job import is_job_supported, is_left_out, judge_job, unreadable_file
 from harness.runs.plan import Job, subject_id
 from harness.runs.request import SelectedClients, check_dialect, selected_clients
 from harness.runs.selection import select_subjects

@@ -119,9 +119,8 @@ def _supported(jobs: Iterable[Job]) -> tuple[tuple[Job, ...], dict[str, str]]:
     return tuple(cells), unreadable
 
 
-def _left_out_items(jobs: Iterable[Job]) -> Iterator[Any]:
+def _left_out_items(cells: Sequence[Job]) -> Iterator[Any]:
     """Yield a skipped item that tells how many cells of the client are left out."""
-    cells, _ = _supported(jobs)
     if cells:
         reason = (
             f"{pluralize(len(cells), 'cell')}: no server is known to send these streams; "

@@ -44,6 +44,7 @@ from harness.normalizers.discovery import load_normalizer
 from harness.project import Role
 from harness.results.finding import Finding, Level
 from harness.results.outcome import Outcome
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject
 from harness.runs.selection import select_subjects
 from harness.turns.deltas import Delta
@@ -62,6 +63,21 @@ def test_seeds_are_sorted_by_size_and_clean_seeds_have_no_quirk() -> None:
     sizes = [len(seed.interaction.body) for seed in found]
     assert sizes == sorted(sizes)
     assert 0 < len(clean) < len(found)
+
+
+def test_seeds_that_servers_send_have_no_own_turn() -> None:
+    subjects = select_subjects([shipped.bundled_folder("scenarios") / "finish"])
+    normalizer = load_normalizer("reference")
+    left_out = {each.parent.id for each in seeds(subjects, normalizer)}
+    left_out -= {each.parent.id for each in seeds(subjects, normalizer, sent=True)}
+    own = {
+        f"{each.id}#{index}" if len(each.expectations) > 1 else each.id
+        for each in map(load_subject, subjects)
+        for index in range(len(each.expectations))
+        if each.is_own_turn(index)
+    }
+    assert left_out
+    assert left_out <= own
 
 
 def test_rounds_contain_each_varied_seed_once() -> None:

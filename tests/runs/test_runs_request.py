@@ -1,6 +1,7 @@
 """What is judged where much, little or nothing is said."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -77,19 +78,20 @@ def test_third_party_clients_are_not_judged_by_streams_that_no_server_sends(
     text = (DASHSCOPE / "set-memory.yaml").read_text(encoding="utf-8")
     own = re.sub(r"(?m)^evidence: .*$", "evidence:\n  own: the memory", text)
     (folder / "own.yaml").write_text(own)
+    shutil.copytree(DASHSCOPE.parent / "tools", folder / "tools")
     (folder / "theirs.py").write_text("def normalize(interaction, reads): return iter(())\n")
-    both = SelectedClients(("reference", "openai-sdk", "theirs:normalize"), ())
+    both = SelectedClients(("reference", "theirs:normalize"), ())
     found = requested_cells(both, [folder / "own.yaml"])
     assert [job.normalizer for job in found.jobs] == ["reference"]
-    assert [job.normalizer for job in found.left_out] == ["openai-sdk", "theirs:normalize"]
+    assert [job.normalizer for job in found.left_out] == ["theirs:normalize"]
     asked = requested_cells(both, [folder / "own.yaml"], evidence="own")
-    assert (len(asked.jobs), asked.left_out) == (3, ())
-    levels = {job.normalizer: own_turns(job) for job in (*asked.jobs, *found.left_out[1:])}
-    assert levels == {
-        "reference": "judged",
-        "openai-sdk": "lowered",
-        "theirs:normalize": "left out",
-    }
+    assert (len(asked.jobs), asked.left_out) == (2, ())
+    assert [own_turns(job) for job in asked.jobs] == ["judged", "lowered"]
+    assert own_turns(found.left_out[0]) == "left out"
+    adapter = Job(found.left_out[0].subject, "openai-sdk")  # bundled, but of another library
+    assert own_turns(adapter) == "left out"
+    unsupported = requested_cells(both, [folder / "own.yaml"], dialect="ollama")
+    assert (len(unsupported.jobs), unsupported.left_out) == (2, ())
     _project(folder, 'evidence = "own"\n')
     assert requested_cells(both, [folder / "own.yaml"]).left_out == ()
 

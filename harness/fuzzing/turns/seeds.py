@@ -46,7 +46,11 @@ class Seed(msgspec.Struct, frozen=True):
 
 
 def seeds(
-    subjects: Iterable[Subject], normalizer: Normalizer, *, clean: bool = False
+    subjects: Iterable[Subject],
+    normalizer: Normalizer,
+    *,
+    clean: bool = False,
+    sent: bool = False,
 ) -> tuple[Seed, ...]:
     """Return the seeds of `subjects` that `normalizer` supports, the smallest first.
 
@@ -54,6 +58,7 @@ def seeds(
         subjects: scenarios and cassettes. Conversations and logs are left out.
         normalizer: the normalizer to search.
         clean: whether to leave out seeds with a quirk.
+        sent: whether to leave out seeds that no server is known to send.
 
     Raises:
         UnreadableError: a file cannot be used.
@@ -64,7 +69,8 @@ def seeds(
         seed
         for each in loaded
         if is_supported_by_normalizer(each, normalizer) and not (clean and _quirks(each))
-        for seed in _seeds(each)
+        for index, seed in enumerate(_seeds(each))
+        if not (sent and each.is_own_turn(index))
     ]
     return tuple(sorted(found, key=lambda seed: (len(seed.interaction.body), seed.parent.id)))
 
