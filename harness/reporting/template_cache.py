@@ -18,7 +18,7 @@ class TemplateCache(BytecodeCache):
     """Stores the bytecode of each template in a file of `__pycache__`."""
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002 - of jinja2
-        """Return the path of the file for a template; "" if the template is no file."""
+        """Return the path of the bytecode of a template, or "" if the template has no file."""
         return cache_from_source(filename) if filename and Path(filename).is_file() else ""
 
     def load_bytecode(self, bucket: Bucket) -> None:
