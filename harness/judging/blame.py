@@ -186,7 +186,7 @@ def blame_of_bytes(
 def _blame_of_calls(reading: OracleReading, tools: Sequence[Tool] | None, due: Due) -> Blame:
     calls, known = reading.calls or (), _by_name(tools)
     of_arguments = (blame_of_arguments(call, reading, known) for call in calls)
-    blame: Blame = next(filter(None, of_arguments), "")
+    blame: Blame = next((each for each in of_arguments if each), "")
     if blame:
         return blame
     of_tools = (call for call in calls if call.kind != "action")
