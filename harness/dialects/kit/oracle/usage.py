@@ -80,7 +80,8 @@ class TokenCounts:
             return None if self._is_mentioned else ()
         reads = list(dict.fromkeys(self._admissible("read")))
         writes = list(dict.fromkeys(self._admissible("written")))
-        return tuple(Usage(*pair) for pair in product(reads or [None], writes or [None]))
+        none: list[int | None] = [None]
+        return tuple(Usage(*pair) for pair in product(reads or none, writes or none))
 
     def _admissible(self, side: str) -> Iterator[int]:
         """Yield each admissible count of one side, the preferred one first."""
