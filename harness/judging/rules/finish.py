@@ -8,6 +8,7 @@ from harness.judging.rule import Violation
 from harness.judging.rules.stream_content import (
     as_sent,
     has_lone_surrogate,
+    has_only_bad_calls,
     lacks_finish,
     without_end,
 )
@@ -104,7 +105,12 @@ def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     if actual and not evidence.expectation.failure:
         said = f"{actual.code}: {actual.message}"
         came = _cut_before_output(evidence) or has_lone_surrogate(evidence)
-        yield Violation("failure", _NO_FAILURE, said, came=came)
+        if not came and evidence.kind == "sdk" and has_only_bad_calls(evidence):
+            came = "failure"
+        # The turn is lost with all its calls, which is no milder than the loss of one of them.
+        has_calls = "calls" in evidence.judged and bool(evidence.expectation.calls)
+        outcome = Outcome.LOST_CALL if has_calls else None
+        yield Violation("failure", _NO_FAILURE, said, came=came, outcome=outcome)
 
 
 def _cut_before_output(evidence: TurnEvidence) -> Came:

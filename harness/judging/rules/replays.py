@@ -7,7 +7,7 @@ from harness.judging.random_values import ids_of_turn, mask, mask_turn, sent_ids
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
-from harness.judging.rules.stream_content import answer_of
+from harness.judging.rules.stream_content import answer_of, has_only_bad_calls
 from harness.results.outcome import Outcome
 
 
@@ -16,8 +16,7 @@ def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.error:
         replay, came = evidence.replay, answer_of(evidence)
         expected = evidence.expectation
-        is_bad = bool(expected.rejected) or "rejected" not in evidence.judged
-        is_loud = expected.failure is not None or expected.may_fail or is_bad
+        is_loud = expected.failure is not None or expected.may_fail or has_only_bad_calls(evidence)
         if not came and is_loud:
             came = "failure"
         yield Violation("replay", "no exception", replay.error, raised=replay.raised, came=came)
