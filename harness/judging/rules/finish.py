@@ -18,6 +18,7 @@ from harness.turns.deltas import CUT_SHORT, Finish, FinishReason, StreamFailure,
 from harness.wire.sse import ends_in_event
 
 _NO_USAGE = Usage()
+_WHOLE_IN_START = "ANT-WHOLE-IN-START"
 _NO_FAILURE = "a turn that did not fail"
 
 
@@ -105,6 +106,8 @@ def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     if actual and not evidence.expectation.failure:
         said = f"{actual.code}: {actual.message}"
         came = _cut_before_output(evidence) or has_lone_surrogate(evidence)
+        if not came and _WHOLE_IN_START in evidence.oracle.quirks:
+            came = "as-documented"
         if not came and evidence.kind == "sdk" and has_only_bad_calls(evidence):
             came = "failure"
         # The turn is lost with all its calls, which is no milder than the loss of one of them.

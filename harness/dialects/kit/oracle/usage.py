@@ -28,6 +28,8 @@ class CountNames(msgspec.Struct, frozen=True):
         read: the members with the number of tokens of the request; each is an admissible count.
         written: the members with the number of tokens of the answer.
         read_parts, written_parts: members with tokens that the API counts apart.
+        adds_up: later events may leave out counts of earlier ones, as in Anthropic's API. In the
+            others each event has all counts so far, so a client may keep the last object alone.
     """
 
     paths: tuple[Path, ...]
@@ -35,14 +37,20 @@ class CountNames(msgspec.Struct, frozen=True):
     written: tuple[str, ...]
     read_parts: tuple[str, ...] = ()
     written_parts: tuple[str, ...] = ()
+    adds_up: bool = False
 
 
 def counts_at(
-    *paths: Path, read: str, written: str, read_parts: str = "", written_parts: str = ""
+    *paths: Path,
+    read: str,
+    written: str,
+    read_parts: str = "",
+    written_parts: str = "",
+    adds_up: bool = False,
 ) -> tuple[CountNames, ...]:
     """Return names for counts at `paths`; several names have spaces between them."""
     names = (tuple(each.split()) for each in (read, written, read_parts, written_parts))
-    return (CountNames(paths, *names),)
+    return (CountNames(paths, *names, adds_up=adds_up),)
 
 
 _OF_BEDROCK: Final = counts_at(_METRICS, read="inputTokenCount", written="outputTokenCount")
@@ -58,6 +66,7 @@ class TokenCounts:
     def __init__(self, names: tuple[CountNames, ...]) -> None:
         self._is_mentioned = False
         self._last: dict[CountNames, dict[str, int]] = {each: {} for each in names}
+        self._last_object: dict[CountNames, dict[str, int]] = {}
         self._of_bedrock: dict[CountNames, dict[str, int]] = {each: {} for each in _OF_BEDROCK}
 
     def take(self, value: dict[str, Any], data: str) -> None:
@@ -72,7 +81,9 @@ class TokenCounts:
         self._is_mentioned = True
         for names, known in (*self._last.items(), *self._of_bedrock.items()):
             for path in names.paths:
-                _update(known, names, _member(value, path))
+                if found := _counts_in(names, _member(value, path)):
+                    known.update(found)
+                    self._last_object[names] = found
 
     def usages(self) -> tuple[Usage, ...] | None:
         """Return the admissible numbers; () if the body has none, None if they are unknown."""
@@ -81,7 +92,15 @@ class TokenCounts:
         reads = list(dict.fromkeys(self._admissible("read")))
         writes = list(dict.fromkeys(self._admissible("written")))
         none: list[int | None] = [None]
-        return tuple(Usage(*pair) for pair in product(reads or none, writes or none))
+        found = [Usage(*pair) for pair in product(reads or none, writes or none)]
+        return (*found, *self._last_alone())
+
+    def _last_alone(self) -> Iterator[Usage]:
+        """Yield the counts of the last object, if a client may keep it alone."""
+        for names, last in self._last_object.items():
+            if not names.adds_up and names in self._last:
+                counts = (next(map(last.get, side), None) for side in (names.read, names.written))
+                yield Usage(*counts)
 
     def _admissible(self, side: str) -> Iterator[int]:
         """Yield each admissible count of one side, the preferred one first."""
@@ -103,10 +122,15 @@ def _member(value: object, path: Path) -> object:
     return value
 
 
-def _update(known: dict[str, int], names: CountNames, value: object) -> None:
+def _counts_in(names: CountNames, value: object) -> dict[str, int]:
+    """Return the counts in one object; {} if it has none, or is not an object."""
     if not isinstance(value, dict):
-        return
-    for name in (*names.read, *names.written, *names.read_parts, *names.written_parts):
-        count = value.get(name)
-        if isinstance(count, int | float) and not isinstance(count, bool) and count == int(count):
-            known[name] = int(count)
+        return {}
+    members = (*names.read, *names.written, *names.read_parts, *names.written_parts)
+    counts = ((name, value.get(name)) for name in members)
+    return {name: int(count) for name, count in counts if count is not None and _is_count(count)}
+
+
+def _is_count(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and float(value).is_integer()
