@@ -7,7 +7,7 @@ the API does not document, the usage is unknown.
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import msgspec
 
@@ -15,6 +15,7 @@ from harness.turns.deltas import Usage
 
 Path = tuple[str | int, ...]
 
+_NONE: Final[tuple[int | None, ...]] = (None,)
 _MENTIONS: Final = ("oken", "usage", "_count")
 # Amazon Bedrock adds its own counts to the last event of each API.
 _METRICS: Final[Path] = ("amazon-bedrock-invocationMetrics",)
@@ -49,8 +50,16 @@ def counts_at(
     adds_up: bool = False,
 ) -> tuple[CountNames, ...]:
     """Return names for counts at `paths`; several names have spaces between them."""
-    names = (tuple(each.split()) for each in (read, written, read_parts, written_parts))
-    return (CountNames(paths, *names, adds_up=adds_up),)
+    return (
+        CountNames(
+            paths,
+            tuple(read.split()),
+            tuple(written.split()),
+            tuple(read_parts.split()),
+            tuple(written_parts.split()),
+            adds_up,
+        ),
+    )
 
 
 _OF_BEDROCK: Final = counts_at(_METRICS, read="inputTokenCount", written="outputTokenCount")
@@ -89,28 +98,31 @@ class TokenCounts:
         """Return the admissible numbers; () if the body has none, None if they are unknown."""
         if not any(self._last.values()):
             return None if self._is_mentioned else ()
-        reads = list(dict.fromkeys(self._admissible("read")))
-        writes = list(dict.fromkeys(self._admissible("written")))
-        none: list[int | None] = [None]
-        found = [Usage(*pair) for pair in product(reads or none, writes or none)]
-        return (*found, *self._last_alone())
+        reads, writes = tuple(self._admissible("read")), tuple(self._admissible("written"))
+        found = [Usage(*pair) for pair in product(reads or _NONE, writes or _NONE)]
+        return tuple(dict.fromkeys((*found, *self._last_alone())))
 
     def _last_alone(self) -> Iterator[Usage]:
         """Yield the counts of the last object, if a client may keep it alone."""
         for names, last in self._last_object.items():
             if not names.adds_up and names in self._last:
-                counts = (next(map(last.get, side), None) for side in (names.read, names.written))
-                yield Usage(*counts)
+                reads, writes = (tuple(_sums(names, last, side)) for side in ("read", "written"))
+                yield from (Usage(*pair) for pair in product(reads or _NONE, writes or _NONE))
 
     def _admissible(self, side: str) -> Iterator[int]:
         """Yield each admissible count of one side, the preferred one first."""
         for names, known in (*self._last.items(), *self._of_bedrock.items()):
-            counts = [known[name] for name in getattr(names, side) if name in known]
-            parts = [known[name] for name in getattr(names, f"{side}_parts") if name in known]
-            yield from counts
-            for base in counts or [0] * bool(parts):
-                yield from (base + part for part in parts)
-                yield base + sum(parts)
+            yield from _sums(names, known, side)
+
+
+def _sums(names: CountNames, known: dict[str, int], side: str) -> Iterator[int]:
+    """Yield each count of one side, and then each with tokens that the API counts apart."""
+    counts = [known[name] for name in getattr(names, side) if name in known]
+    parts = [known[name] for name in getattr(names, f"{side}_parts") if name in known]
+    yield from counts
+    for base in counts or [0] * bool(parts):
+        yield from (base + part for part in parts)
+        yield base + sum(parts)
 
 
 def _member(value: object, path: Path) -> object:
@@ -128,9 +140,9 @@ def _counts_in(names: CountNames, value: object) -> dict[str, int]:
         return {}
     members = (*names.read, *names.written, *names.read_parts, *names.written_parts)
     counts = ((name, value.get(name)) for name in members)
-    return {name: int(count) for name, count in counts if count is not None and _is_count(count)}
+    return {name: int(count) for name, count in counts if _is_count(count)}
 
 
-def _is_count(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and float(value).is_integer()
+def _is_count(value: object) -> TypeGuard[int | float]:
+    """Return whether `value` is a number without a fraction; some servers write `14.0`."""
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
