@@ -31,6 +31,7 @@ from benchmarks.turn_mutations import MUTATIONS, Part, Response, deltas_of, part
 from harness.dialects.table import tool_names
 from harness.errors import StreamError
 from harness.judging.judge import LoadedSubject, judge_subject
+from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.recording.identify import identify
@@ -38,8 +39,9 @@ from harness.recording.importing import Labels, import_file, only_answers
 from harness.results.expectation import COUNTED_FIELDS, Field
 from harness.results.finding import Finding
 from harness.results.result import Result
-from harness.turns.deltas import Delta
+from harness.turns.deltas import ArgumentsDelta, Delta
 from harness.turns.fold import fold
+from harness.wire.aws import AWS_FIRST_BYTE
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
@@ -53,8 +55,16 @@ _DAMAGED_FIELD: Final[dict[str, Field]] = {
     "text-repeated": "text",
     "reasoning-dropped": "reasoning",
     "finish-changed": "finish",
+    "usage-changed": "usage",
+    "usage-dropped": "usage",
 }
+# Emits the fragments of arguments at the end; only replays with several reads show it.
+_HELD: Final = "arguments-held"
 _NO_RULE: Final = "judged, but without a finding"
+_NAMES: Final = (*MUTATIONS, _HELD)
+# Fewer characters or fragments come at once.
+_FEWEST: Final = 64
+_FEW: Final = 3
 
 
 class Stream(msgspec.Struct, frozen=True):
@@ -80,6 +90,7 @@ class Mutant(msgspec.Struct, frozen=True):
 
     source: str
     dialect: str
+    framing: str
     mutation: str
     caught: bool
     must: bool
@@ -137,10 +148,34 @@ def judge_stream(stream: Stream, seed: int) -> JudgedStream:
             continue
         found = [it for it in _judged(subject, parts).findings if _key(it) not in known]
         reason = "" if found else unjudged.get(_DAMAGED_FIELD.get(name, "calls"), _NO_RULE)
-        must = any(finding.level == "MUST" for finding in found)
-        mutants.append(Mutant(stream.source, interaction.dialect, name, bool(found), must, reason))
+        mutants.append(_mutant(stream, name, found, reason))
+    mutants += _held_back(stream, subject, unjudged.get("calls", _NO_RULE))
     broken = sorted({finding.rule for finding in control.findings if finding.level == "MUST"})
     return JudgedStream(stream.source, interaction.dialect, tuple(mutants), unjudged, tuple(broken))
+
+
+def _mutant(stream: Stream, name: str, found: list[Finding], reason: str) -> Mutant:
+    must = any(finding.level == "MUST" for finding in found)
+    dialect, framing = stream.interaction.dialect, framing_of(stream.interaction.body)
+    return Mutant(stream.source, dialect, framing, name, bool(found), must, reason)
+
+
+def framing_of(body: bytes) -> str:
+    """Return the framing of a body: `aws`, `json` (lines, a list or one document) or `sse`."""
+    start = body.lstrip()[:1]
+    return {AWS_FIRST_BYTE: "aws", b"{": "json", b"[": "json"}.get(start, "sse")
+
+
+def _held_back(stream: Stream, subject: LoadedSubject, reason: str) -> Iterator[Mutant]:
+    """Judge the mutant that holds arguments back, if several events of the stream have some."""
+    interaction = stream.interaction
+    deltas = reference.normalize(interaction.without_body(), iter([interaction.body]))
+    fragments = [delta for delta in deltas if isinstance(delta, ArgumentsDelta)]
+    if sum(len(delta.fragment) for delta in fragments) < _FEWEST or len(fragments) <= _FEW:
+        return
+    found = judge_subject(subject, MUTANTS[_HELD], cuts="quick")[0].findings
+    late = [finding for finding in found if finding.rule == "ARGUMENTS-PROMPT"]
+    yield _mutant(stream, _HELD, late, "" if late else reason)
 
 
 def _key(finding: Finding) -> tuple[str, str, str, str]:
@@ -192,7 +227,13 @@ def measure(streams: Iterable[JudgedStream], seed: int) -> dict[str, Any]:
         "streams": len(judged),
         **_counts(mutants),
         "by_mutation": {
-            name: _counts(it for it in mutants if it.mutation == name) for name in MUTATIONS
+            name: _counts(it for it in mutants if it.mutation == name) for name in _NAMES
+        },
+        "calls_dropped_by_framing": {
+            framing: _counts(
+                it for it in mutants if it.mutation == "calls-dropped" and it.framing == framing
+            )
+            for framing in sorted({it.framing for it in mutants})
         },
         "by_dialect": {
             name: _counts(it for it in mutants if it.dialect == name)
@@ -225,7 +266,7 @@ def _table(mutants: Iterable[Mutant]) -> dict[str, dict[str, dict[str, int]]]:
     found: defaultdict[tuple[str, str], list[Mutant]] = defaultdict(list)
     for mutant in mutants:
         found[mutant.mutation, mutant.dialect].append(mutant)
-    table: dict[str, dict[str, dict[str, int]]] = {name: {} for name in MUTATIONS}
+    table: dict[str, dict[str, dict[str, int]]] = {name: {} for name in _NAMES}
     for (mutation, dialect), cell in sorted(found.items()):
         table[mutation][dialect] = _counts(cell)
     return table
@@ -261,7 +302,7 @@ def as_text(measured: dict[str, Any]) -> Iterator[str]:
     """Yield the tables of mutants, of judged turns and of reasons."""
     yield f"{measured['streams']} streams, seed {measured['seed']}"
     yield f"{'':<24}{'mutants':>9}{'caught':>9}{'survived':>10}{'share':>9}{'by SHOULD':>11}"
-    for title in ("by_mutation", "by_dialect"):
+    for title in ("by_mutation", "calls_dropped_by_framing", "by_dialect"):
         yield from (_row(name, counts) for name, counts in measured[title].items())
         yield ""
     yield _row("all", measured)

@@ -149,6 +149,13 @@ def _drop_call(response: Response, random: Random) -> Parts | None:
     return _with(response, random.choice(calls)) if calls else None
 
 
+@_mutation("calls-dropped")
+def _drop_calls(response: Response, random: Random) -> Parts | None:  # noqa: ARG001 - all of them
+    """Drop all executable calls, and keep the finish that announces them."""
+    calls = set(response.calls())
+    return [it for at, it in enumerate(response.parts) if at not in calls] if calls else None
+
+
 @_mutation("call-added")
 def _add_call(response: Response, random: Random) -> Parts | None:
     name = random.choice(response.tools or ("added_tool",))
@@ -281,6 +288,26 @@ def _drop_reasoning(response: Response, random: Random) -> Parts | None:  # noqa
     if not any(part.text.strip() for part in found):
         return None
     return [part for part in response.parts if not isinstance(part, ReasoningDelta)]
+
+
+@_mutation("usage-changed")
+def _change_usage(response: Response, random: Random) -> Parts | None:
+    """Change one of the last numbers of tokens."""
+    places = [at for at, part in enumerate(response.parts) if isinstance(part, UsageDelta)]
+    if not places:
+        return None
+    last = response.parts[places[-1]]
+    assert isinstance(last, UsageDelta)
+    name = random.choice(("input_tokens", "output_tokens"))
+    count = getattr(last.usage, name) or 0
+    changed = replace(last.usage, **{name: count + random.choice((1, 7, count or 3))})
+    return _with(response, places[-1], UsageDelta(changed))
+
+
+@_mutation("usage-dropped")
+def _drop_usage(response: Response, random: Random) -> Parts | None:  # noqa: ARG001 - all of it
+    parts = [part for part in response.parts if not isinstance(part, UsageDelta)]
+    return parts if len(parts) < len(response.parts) else None
 
 
 @_mutation("finish-changed")

@@ -7,15 +7,17 @@ Blame = Literal["", "model", "provider", "model or provider", "request", "normal
 
 
 class Outcome(StrEnum):
-    """The outcome of a replay or a cell, the worst first.
+    """The outcome of a replay or a cell, the worst first: by the harm to the user of the turn.
 
-    A wrong call that an agent executes silently is worse than a crash.
+    A wrong call that an agent executes silently is the worst, because the user cannot see it. Then
+    comes the loss of the whole turn, and then that of a part. So a client that keeps more of a turn
+    than before has no worse outcome.
     """
 
     SILENT_WRONG = "silent_wrong"
-    LOST_CALL = "lost_call"
-    CRASH = "crash"
     HANG = "hang"
+    CRASH = "crash"
+    LOST_CALL = "lost_call"
     LEAK = "leak"
     MISMATCH = "mismatch"
     UNJUDGED = "unjudged"

@@ -493,3 +493,34 @@ def test_a_stream_in_the_framing_of_aws_requires_that_capability() -> None:
         assert is_supported_by_normalizer(subject, other) == (
             is_supported_by_normalizer(subject, REFERENCE)
         )
+
+
+LONG = '{"text": "' + "a" * 300 + '"}'
+
+
+def _long_call(size: int) -> Interaction:
+    """Return a stream whose call comes in fragments of `size` characters."""
+    pieces = [LONG[at : at + size] for at in range(0, len(LONG), size)]
+    first = call("", id="c1", name="writing")
+    return an_interaction(first + b"".join(map(call, pieces)) + chunk(None, "tool_calls") + DONE)
+
+
+@pytest.mark.parametrize(
+    ("held", "size", "broken"),
+    [
+        ("reference", 10, False),
+        ("arguments-held", 10, True),
+        ("arguments-held", 100, True),
+        ("arguments-held", 1_000, False),  # all of it comes at once, just before the end
+    ],
+)
+def test_fragments_of_arguments_are_not_held_back(held: str, size: int, broken: bool) -> None:  # noqa: FBT001 - drawn from the table
+    subject = LoadedSubject(a_cassette(_long_call(size)))
+    for kind, level in (("sdk", "SHOULD"), ("gateway", "SHOULD")):
+        client = msgspec.structs.replace(load_normalizer(held), kind=kind)
+        result = judge_subject(subject, client, cuts="quick")[0]
+        found = {finding.level for finding in result.findings if finding.rule == "ARGUMENTS-PROMPT"}
+        assert found == ({level} if broken else set())
+        assert result.outcome.conforms
+        whole = msgspec.structs.replace(client, streams=False)
+        assert judge_subject(subject, whole, cuts="quick")[0].findings == ()

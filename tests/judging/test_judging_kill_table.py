@@ -3,17 +3,30 @@
 And what catches it is what the kept kill table says.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from harness.checks.kill_table import cuts_for, kill_rows_from_results
 from harness.judging.judge import is_supported_by_normalizer, judge_subject
 from harness.judging.rules import TURN_RULES
+from harness.normalizers import reference
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.mutants import MUTANTS
+from harness.normalizers.protocol import Normalize
+from harness.project import ClientKind
 from harness.results.outcome import Outcome
 from harness.results.result import Result
+from harness.turns.deltas import (
+    Delta,
+    ParseError,
+    StreamFailure,
+    ToolCallEnd,
+    ToolCallRejected,
+)
+from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (
     IS_DEEP,
     assert_rows_are_stored,
@@ -21,6 +34,7 @@ from tests.judging.judging_samples import (
     subjects_for_mutant,
 )
 
+_FINE: Final = len(Outcome)
 BROKEN = (*MUTANTS, "naive", "closed-tag-only", "first-brace-regex", "tool-calls-empty")
 
 
@@ -96,6 +110,50 @@ def test_a_client_that_drops_all_calls_fails_wherever_calls_are_due() -> None:
         assert {finding.level for finding in demanded} <= {"MUST"}, subject.id
         failed += result.outcome.fails
     assert failed >= 300
+
+
+_REFUSED = ParseError("tool_use", "no")
+
+
+def _crash(_interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    list(reads)
+    raise KeyError("x")
+    yield
+
+
+def _fail(_interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    list(reads)
+    yield StreamFailure("bad_stream", "no")
+
+
+def _rejecting(most: int) -> Normalize:
+    """Return `reference` with a rejection in place of the last calls, `most` of them."""
+
+    def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+        deltas = tuple(reference.normalize(interaction, reads))
+        ends = [delta.index for delta in deltas if isinstance(delta, ToolCallEnd)]
+        for delta in deltas:
+            is_last = isinstance(delta, ToolCallEnd) and delta.index in ends[-most:]
+            yield ToolCallRejected(delta.index, _REFUSED) if is_last else delta
+
+    return normalize
+
+
+@pytest.mark.parametrize("kind", ["gateway", "sdk"])
+def test_a_client_that_keeps_more_of_a_turn_has_no_worse_outcome(kind: ClientKind) -> None:
+    steps = (_crash, _fail, _rejecting(99), _rejecting(1), reference.normalize)
+    subjects = [each for each in shipped_subjects() if any(it.calls for it in each.expectations)]
+    for subject in subjects if IS_DEEP else subjects[::24]:
+        outcomes = [
+            judge_subject(
+                subject,
+                replace(reference.normalizer, normalize=step, kind=kind),
+                cuts="whole",
+            )[0].outcome
+            for step in steps
+        ]
+        worst_first = [outcome.badness if outcome.fails else _FINE for outcome in outcomes]
+        assert worst_first == sorted(worst_first), (subject.id, outcomes)
 
 
 def _failing(name: str) -> Iterator[Result]:

@@ -11,6 +11,7 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Rule
 from harness.judging.rules import (
     arguments,
+    arguments_time,
     calls,
     conversation_calls,
     conversation_ends,
@@ -29,7 +30,7 @@ from harness.judging.rules import (
 
 TURN_RULES: dict[str, Rule[TurnEvidence]] = {
     rule.id: rule
-    for family in (calls, arguments, text, markup, finish, deltas, replays)
+    for family in (calls, arguments, text, markup, finish, deltas, replays, arguments_time)
     for rule in turn_rule.of_module(family.__name__)
 }
 CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {

@@ -9,6 +9,7 @@ from harness.judging.rule import Violation
 from harness.judging.rules.stream_content import (
     as_sent,
     has_lone_surrogate,
+    has_only_bad_calls,
     lacks_finish,
     refusal_as_text,
     without_end,
@@ -19,6 +20,7 @@ from harness.turns.deltas import CUT_SHORT, Finish, FinishReason, StreamFailure,
 from harness.wire.sse import ends_in_event
 
 _NO_USAGE = Usage()
+_WHOLE_IN_START = "ANT-WHOLE-IN-START"
 _NO_FAILURE = "a turn that did not fail"
 
 
@@ -107,8 +109,15 @@ def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     if actual and not evidence.expectation.failure:
         said = f"{actual.code}: {actual.message}"
         came = _cut_before_output(evidence) or has_lone_surrogate(evidence)
+        if not came and _WHOLE_IN_START in evidence.oracle.quirks:
+            came = "as-documented"
+        if not came and evidence.kind == "sdk" and has_only_bad_calls(evidence):
+            came = "failure"
+        # The turn is lost with all its calls, which is no milder than the loss of one of them.
+        has_calls = "calls" in evidence.judged and bool(evidence.expectation.calls)
+        outcome = Outcome.LOST_CALL if has_calls else None
         kept = f"{_NO_FAILURE}: {KEEP_REST}" if evidence.expectation.rejected else _NO_FAILURE
-        yield Violation("failure", kept, said, came=came)
+        yield Violation("failure", kept, said, came=came, outcome=outcome)
 
 
 def _cut_before_output(evidence: TurnEvidence) -> Came:

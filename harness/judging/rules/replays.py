@@ -8,7 +8,7 @@ from harness.judging.reasons import KEEP_REST
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
-from harness.judging.rules.stream_content import answer_of
+from harness.judging.rules.stream_content import answer_of, has_only_bad_calls
 from harness.results.outcome import Outcome
 
 
@@ -17,8 +17,7 @@ def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.error:
         replay, came = evidence.replay, answer_of(evidence)
         expected = evidence.expectation
-        is_bad = bool(expected.rejected) or "rejected" not in evidence.judged
-        is_loud = expected.failure is not None or expected.may_fail or is_bad
+        is_loud = expected.failure is not None or expected.may_fail or has_only_bad_calls(evidence)
         if not came and is_loud:
             came = "failure"
         keeps_rest = expected.rejected and expected.failure is None

@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 
 from harness.dialects.table import DIALECTS
 from harness.judging.evidence import TurnEvidence
+from harness.judging.required import is_reframed
 from harness.results.finding import Came
 from harness.turns.argument_errors import ArgumentClass
 from harness.turns.arguments import parse
@@ -46,7 +47,8 @@ def answer_of(evidence: TurnEvidence) -> Came:
     interaction = evidence.interaction
     row = DIALECTS.get(interaction.dialect)
     event = _EVENT if row is None or row.content_type == _EVENT_STREAM else _OBJECT
-    is_event = event.search(interaction.body) and evidence.expectation.failure != _OTHER_API
+    is_found = event.search(interaction.body) or is_reframed(interaction)
+    is_event = is_found and evidence.expectation.failure != _OTHER_API
     return "no-answer" if interaction.status < _FIRST_ERROR and not is_event else ""
 
 
@@ -59,6 +61,16 @@ def has_lone_surrogate(evidence: TurnEvidence) -> Came:
     """Return "lone-surrogate" if the JSON of an event or of arguments has one, else ""."""
     text = evidence.interaction.body.decode(errors="replace").replace("\\\\u", "\\u")
     return "lone-surrogate" if _LONE_SURROGATE.search(text) else ""
+
+
+def has_only_bad_calls(evidence: TurnEvidence) -> bool:
+    """Return whether the turn has or may have an unusable call, and no usable one.
+
+    If it has a usable one, a client that fails loses it, which is worse than to reject one call.
+    """
+    expected, judged = evidence.expectation, evidence.judged
+    has_bad = bool(expected.rejected) or "rejected" not in judged
+    return has_bad and not ("calls" in judged and expected.calls)
 
 
 def without_end(evidence: TurnEvidence) -> Came:

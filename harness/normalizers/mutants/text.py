@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from harness.normalizers import reference
 from harness.normalizers.mutants.edit import (
+    CallDelta,
     End,
     HeldCall,
     edits_call,
@@ -28,6 +29,7 @@ from harness.turns.deltas import (
     ReasoningDelta,
     TextDelta,
     ToolCallEnd,
+    ToolCallStart,
     call_deltas,
 )
 from harness.turns.fold import fold
@@ -90,6 +92,19 @@ def _text_held(deltas: Iterator[Delta]) -> Iterator[Delta]:
             continue
         if isinstance(delta, End) and held:
             yield TextDelta("".join(held))
+        yield delta
+
+
+@edits_deltas("arguments-held", "ARGUMENTS-PROMPT")
+def _arguments_held(deltas: Iterator[Delta]) -> Iterator[Delta]:
+    """Holds all fragments of arguments back until the turn ends."""
+    held: list[Delta] = []
+    for delta in deltas:
+        if isinstance(delta, CallDelta) and not isinstance(delta, ToolCallStart):
+            held.append(delta)
+            continue
+        if isinstance(delta, End):
+            yield from held
         yield delta
 
 

@@ -37,7 +37,7 @@ class AnthropicOracle(Oracle):
     READ: ClassVar = frozenset(("message", "content_block", "content"))
     USAGE: ClassVar = counts_at(
         ("message", "usage"), ("usage",), read="input_tokens", written="output_tokens",
-        read_parts="cache_creation_input_tokens cache_read_input_tokens",
+        read_parts="cache_creation_input_tokens cache_read_input_tokens", adds_up=True,
     )  # fmt: skip
     MEANINGS: ClassVar = meanings(
         stop=("end_turn", "stop_sequence", "tool_use"),
