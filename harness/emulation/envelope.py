@@ -155,6 +155,24 @@ def _call(entry: Any) -> Any:  # noqa: ANN401 - any JSON of an author
             return entry
 
 
+# Candidates
+
+
+def _candidates(values: Values) -> Iterator[Json | None]:
+    """Add the model and the counts. The id of a response is the author's, as it may make ids."""
+    written = _written("gemini")[""]
+    is_counted = any(value and not _COUNTS.isdisjoint(value) for value in values)
+    names = ("modelVersion",) if is_counted else ("usageMetadata", "modelVersion")
+    for value in values:
+        if value is None or not isinstance(value.get("candidates"), list):
+            yield value
+        else:
+            yield value | {name: written[name] for name in names if name not in value}
+
+
+_COUNTS: Final = frozenset(("usageMetadata", "usage_metadata"))
+
+
 # Messages
 
 
@@ -247,5 +265,6 @@ _CHUNKED: Final = ("openai-chat", "mistral", "openai-completions")
 _COMPLETE: Final[dict[str, Callable[[Values], Iterable[Json | None]]]] = {
     **{name: _chunks(name) for name in _CHUNKED},
     "anthropic": _message_events,
+    "gemini": _candidates,
     "openai-responses": _response_events,
 }

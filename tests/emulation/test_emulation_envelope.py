@@ -88,18 +88,28 @@ def test_a_response_starts_with_its_id_and_counts_its_events() -> None:
     assert others[2]["response"]["usage"]["total_tokens"] == 53
 
 
+def test_candidates_get_a_model_and_counts_if_the_response_has_none() -> None:
+    first: dict[str, Any] = {"candidates": []}
+    last: dict[str, Any] = {"candidates": [], "usage_metadata": {}}
+    (bare,) = _objects(complete_events("gemini", _json(first)))
+    assert bare["usageMetadata"]["totalTokenCount"] == 53
+    counted = _objects(complete_events("gemini", _json(first, last)))
+    assert counted == [{**first, "modelVersion": "{model}"}, {**last, "modelVersion": "{model}"}]
+
+
 def test_events_of_the_realtime_api_stay_as_they_are() -> None:
     events = _json({"type": "response.output_item.added", "event_id": "e_1", "item": {}})
     assert complete_events("openai-responses", events) == events
 
 
 @pytest.mark.parametrize(
-    "dialect", ["openai-chat", "mistral", "openai-completions", "anthropic", "openai-responses"]
+    "dialect",
+    ["openai-chat", "mistral", "openai-completions", "anthropic", "gemini", "openai-responses"],
 )
 @given(
     st.lists(
         st.dictionaries(
-            st.sampled_from(["type", "choices", "message", "delta", "item", "response", "id"]),
+            st.sampled_from(["type", "choices", "candidates", "message", "item", "response", "id"]),
             st.sampled_from(["message_start", "response.completed", None, 1, [None], {"id": 2}]),
         )
     )
@@ -118,6 +128,6 @@ def _contains(completed: Any, written: Any) -> bool:  # noqa: ANN401 - any JSON
 
 
 def test_text_and_other_dialects_stay_as_they_are() -> None:
-    events: tuple[Event, ...] = ("data: {}\n\n", FramedEvent(json={"candidates": []}))
-    assert complete_events("gemini", events) == events
+    events: tuple[Event, ...] = ("data: {}\n\n", FramedEvent(json={"token": {}}))
+    assert complete_events("tgi", events) == events
     assert complete_events("openai-chat", events[:1]) == events[:1]

@@ -94,7 +94,7 @@ TRUE = [
     (CHAT, "framing/byte-order-mark", "TEXT-EXACT"),
     (CHAT, "calls/message-only", "NO-CRASH"),
     (CHAT, "calls/delta-null", "NO-CRASH"),
-    (CHAT, "calls/custom-tool", "NO-CRASH"),
+    (CHAT, "calls/custom-tool-call", "NO-CRASH"),
     (CHAT, "calls/index-all-zero", "CALLS-KEPT"),
     (CHAT, "calls/name-repeated", "CALL-NAME-EXACT"),
     # It takes an empty list for the output, although items came before.
@@ -197,7 +197,7 @@ CONFORMING = [
 UNSUPPORTED = [
     (CHAT, "arguments/cumulative"),  # contradicts the policy `arguments: append`
     (LANGCHAIN, "arguments/placeholder-first"),
-    (LANGCHAIN, "calls/custom-tool"),  # it uses the Responses API for custom tools
+    (LANGCHAIN, "calls/custom-tool-call"),  # it uses the Responses API for custom tools
     (LANGCHAIN_MISTRAL, "mistral/two-choices"),  # its class has no option for it
     (LANGCHAIN_COMMUNITY, "dashscope-native/result-text"),  # it asks for messages
     (AGENTS, "calls/legacy-function-call"),  # it never sends `functions`
