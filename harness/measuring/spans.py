@@ -67,7 +67,7 @@ def _value(value: object) -> Any:  # noqa: ANN401 - any value of OTLP
 
 
 def turns_of_span(attributes: Record, started: str | None, span_id: object) -> Iterator[LoggedTurn]:
-    """Yield the turn of a span; nothing if it is no call to a model.
+    """Yield the turn of a span; nothing if the span is not a call to a model.
 
     Args:
         attributes: the attributes of the span as plain JSON.
