@@ -232,7 +232,9 @@ def _of_indexed(attributes: Record, about: Record, layout: _Layout) -> LoggedTur
     model = next((attributes[key] for key in layout.model if attributes.get(key)), None)
     record = {
         **about,
-        "body": chat_document(answer.get("content"), None, calls, _FINISHES.get(finish, finish)),
+        "body": chat_document(
+            answer.get("content"), None, calls, _FINISHES.get(str(finish), finish)
+        ),
         "model": model,
         "provider": about.get("provider") or attributes.get("llm.provider"),
         "request": {"model": model, "messages": asked, "tools": tools} if asked else None,
