@@ -31,9 +31,7 @@ from harness.judging.scenario_text import dialect_of, scenario_text
 from harness.recording.importing import Labels
 from harness.reporting.visible import marked
 from harness.results.catalogue import Quirk, load_catalogue
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stage import read_text_calls
-from harness.text_calls.table import TEXT_DIALECTS
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, ToolCallStart
 from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Tool

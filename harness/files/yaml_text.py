@@ -11,68 +11,16 @@ import yaml
 from yaml import CSafeLoader
 
 from harness.errors import UnreadableError
+from harness.files.yaml_scalars import MERGE, TagReader, resolved
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 MAX_DEPTH: Final = 64
 MAX_VALUES: Final = 2_000_000
 
-TagReader = Callable[[str], object]
-
 _CORE = "tag:yaml.org,2002:"
 
 _BINARY: Final = _CORE + "binary"
 _COLLECTIONS: Final = {_CORE + "map": "a mapping", _CORE + "seq": "a sequence"}
-_MERGE: Final = object()
-
-
-def _integer(text: str) -> int:
-    return int(text, 16 if "x" in text else 10)
-
-
-def _number(text: str) -> float:
-    return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
-
-
-# YAML 1.2 core schema. The bounded lengths keep a hostile number from costing quadratic time.
-_RESOLVERS: Final[tuple[tuple[str, tuple[str, ...], TagReader], ...]] = (
-    (r"(?:~|null|Null|NULL|)", ("~", "n", "N", ""), lambda _text: None),
-    (r"(?:true|True|TRUE)", ("t", "T"), lambda _text: True),
-    (r"(?:false|False|FALSE)", ("f", "F"), lambda _text: False),
-    (
-        r"[-+]?(?:0|[1-9][0-9]{0,300}|0x[0-9a-fA-F]{1,300})",
-        tuple("-+0123456789"),
-        _integer,
-    ),
-    (
-        (
-            r"[-+]?(?:[0-9]{1,300}\.[0-9]{0,300}(?:[eE][-+]?[0-9]{1,4})?"
-            r"|[0-9]{1,300}[eE][-+]?[0-9]{1,4}|\.[0-9]{1,300}(?:[eE][-+]?[0-9]{1,4})?"
-            r"|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)"
-        ),
-        tuple("-+0123456789."),
-        _number,
-    ),
-    (r"<<", ("<",), lambda _text: _MERGE),
-)
-
-
-def _by_first_character() -> dict[str, list[tuple[re.Pattern[str], TagReader]]]:
-    found: dict[str, list[tuple[re.Pattern[str], TagReader]]] = {}
-    for pattern, first, convert in _RESOLVERS:
-        for character in first:
-            found.setdefault(character, []).append((re.compile(pattern), convert))
-    return found
-
-
-_RESOLVERS_OF: Final = _by_first_character()
-
-
-def _resolved(text: str) -> object:
-    """Return the value of a scalar without quotes and without a tag, such as `17` or `true`."""
-    for pattern, convert in _RESOLVERS_OF.get(text[:1], ()):
-        if pattern.fullmatch(text):
-            return convert(text)
-    return text
 
 
 def load_yaml(
@@ -215,12 +163,12 @@ class _Builder:
         """Add a scalar to the current collection, as a key or as a value."""
         text, tag = event.value, event.tag
         if tag is None or tag == "!":
-            value = _resolved(text) if event.implicit[0] else text
+            value = resolved(text) if event.implicit[0] else text
         else:
             value = self._tagged_value(event, tag)
         if self._stack and self._stack[-1].at_key:
             self._check_key(event, event.value)
-        elif value is _MERGE:
+        elif value is MERGE:
             self._refuse(event, "expected a value, found the merge key `<<`")
         self._add(event, 1, len(text), value)
         if event.anchor is not None:
@@ -284,7 +232,7 @@ class _Builder:
         elif isinstance(built, list):
             built.append(value)
         else:
-            if around.key is _MERGE:
+            if around.key is MERGE:
                 around.merged = self._mappings_to_merge(event, value)
             else:
                 built[around.key] = value

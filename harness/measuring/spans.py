@@ -67,7 +67,7 @@ def _value(value: object) -> Any:  # noqa: ANN401 - any value of OTLP
 
 
 def turns_of_span(attributes: Record, started: str | None, span_id: object) -> Iterator[LoggedTurn]:
-    """Yield the turn of a span; nothing if it is no call to a model.
+    """Yield the turn of a span; nothing if the span is not a call to a model.
 
     Args:
         attributes: the attributes of the span as plain JSON.
@@ -232,7 +232,9 @@ def _of_indexed(attributes: Record, about: Record, layout: _Layout) -> LoggedTur
     model = next((attributes[key] for key in layout.model if attributes.get(key)), None)
     record = {
         **about,
-        "body": chat_document(answer.get("content"), None, calls, _FINISHES.get(finish, finish)),
+        "body": chat_document(
+            answer.get("content"), None, calls, _FINISHES.get(str(finish), finish)
+        ),
         "model": model,
         "provider": about.get("provider") or attributes.get("llm.provider"),
         "request": {"model": model, "messages": asked, "tools": tools} if asked else None,

@@ -1,4 +1,4 @@
-"""Find the request of a response that a recorder stored in a file of its own next to it."""
+"""Find the request of a response that a recorder stored in a separate file next to it."""
 
 import re
 from pathlib import Path, PurePath
