@@ -22,7 +22,7 @@ import msgspec
 from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
 from harness.cli.cassette_options import dialect_option
 from harness.cli.options import format_option, output_option, safe_name
-from harness.cli.run_files import writing
+from harness.cli.run_files import claim, claim_cassette, writing
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
@@ -137,7 +137,7 @@ class _Names:
     """Chooses the file names of results in the output folder, and never uses a name twice."""
 
     def __init__(self, output: Path) -> None:
-        self._output = output
+        self.output = output
         self._taken: set[str] = set()
 
     def path(self, provider: str, model: str, name: str, suffix: str) -> Path:
@@ -151,10 +151,10 @@ class _Names:
             number += 1
             free = f"{base}-{number}"
         self._taken.add(free.lower())
-        path = self._output / f"{free}{suffix}"
-        if not path.parent.resolve().is_relative_to(self._output.resolve()):
+        path = self.output / f"{free}{suffix}"
+        if not path.parent.resolve().is_relative_to(self.output.resolve()):
             raise UsageError(
-                f"the folder is outside {self._output}: {path.parent.resolve()}",
+                f"the folder is outside {self.output}: {path.parent.resolve()}",
                 where=str(path.parent),
                 hint="Remove the symbolic link, or choose another folder with -o.",
             )
@@ -254,6 +254,7 @@ def _write(imported: Imported, source: str, names: _Names) -> None:
         is_one = labels[cassette.provider, cassette.model] == 1
         own = name if is_one else f"{name}.{safe_name(cassette.dialect)}"
         path = names.path(cassette.provider, cassette.model, own, ".yaml")
+        claim_cassette(names.output, path, "imported")
         with writing(path):
             save_cassette(cassette, path)
     name = _output_name(source, ".jsonl")
@@ -261,6 +262,7 @@ def _write(imported: Imported, source: str, names: _Names) -> None:
         about = logged.about
         own = name if len(imported.conversations) == 1 else f"{name}.{number}"
         path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, own, ".jsonl")
+        claim(names.output, path.relative_to(names.output).as_posix())
         with writing(path):
             write_file(path, encode(logged))
 

@@ -30,7 +30,7 @@ from harness.cli.options import (
     target_options,
     today_option,
 )
-from harness.cli.run_files import context_of, write_text
+from harness.cli.run_files import claim, context_of, write_text
 from harness.cli.run_selection import (
     RunRequest,
     asks_about_models,
@@ -49,7 +49,7 @@ from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked
 from harness.results.catalogue import load_catalogue
 from harness.results.run import SCHEMA, Header, Run, Selection
-from harness.results.store import RunWriter, read_run
+from harness.results.store import RunWriter, files_of_run, read_run
 from harness.runs.declared import (
     declared_agent,
     declared_normalizer,
@@ -166,6 +166,8 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         replace(selection, skipped=skipped), found.clients, len(found.subjects), planned
     )
     path, started = output / "run.jsonl", monotonic()
+    page = None if no_report else output / "index.html"
+    claim(output, *files_of_run(path), *([] if page is None else [page.name]))
     clients = (header.names_of_normalizers, header.names_of_agents)
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
         done = _execute(header, planned, jobs, path, engine)
@@ -175,7 +177,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
         code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
     else:
-        page, seconds = None if no_report else output / "index.html", monotonic() - started
+        seconds = monotonic() - started
         ranked = rankings or style == "markdown" or asks_about_models(found)
         code = _finish_run(path, policy, page, style, seconds, ranked=ranked)
     return EXIT_USAGE if done.unreadable else code

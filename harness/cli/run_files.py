@@ -1,6 +1,6 @@
 """Find and read run files for commands, and write their output files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +10,7 @@ import msgspec
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.files.output import MARKER, OutputFolder
 from harness.files.write import PARTIAL, write_file
 from harness.reporting.report import NamedRun, ReportContext
 from harness.results.catalogue import load_catalogue
@@ -25,6 +26,8 @@ from harness.verdicts.history import (
     kept_runs,
     run_digest,
 )
+from harness.wire.cassette import OriginKind
+from harness.wire.cassette_file import VCRPY, load_cassette
 
 DEFAULT_RUNS = Path("reports")
 
@@ -37,6 +40,34 @@ def write_text(output: Path, text: str) -> None:
     """
     with writing(output):
         write_file(output, text.encode("utf-8"))
+
+
+def claim(folder: Path, *names: str, is_own: Callable[[Path], bool] = lambda _: False) -> None:
+    """Add files to the list of those that the harness wrote into `folder`, before it writes them.
+
+    Raises:
+        UsageError: one of the files exists and the harness did not write it, or the list of files
+            cannot be written.
+    """
+    with writing(folder / MARKER):
+        OutputFolder(folder).claim(*names, is_own=is_own)
+
+
+def claim_cassette(folder: Path, path: Path, kind: OriginKind) -> None:
+    """Claim the cassette at `path` below `folder`; one that the harness made is always its own.
+
+    Raises:
+        UsageError: the file exists, and is not a cassette of this kind that the harness made.
+    """
+
+    def is_own(old: Path) -> bool:
+        try:
+            origin = load_cassette(old).origin
+        except UnreadableError:
+            return False
+        return origin.kind == kind and origin.by != VCRPY
+
+    claim(folder, path.relative_to(folder).as_posix(), is_own=is_own)
 
 
 @contextmanager

@@ -8,7 +8,8 @@ import gzip
 import io
 import tarfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import filterfalse
 from pathlib import PurePath
 from typing import IO, Final, Literal, cast
 
@@ -66,8 +67,14 @@ class Unread(msgspec.Struct, frozen=True):
 Read = tuple[str, int, LoggedTurn] | Unread
 
 
-def parts_of(places: Iterable[str]) -> Iterator[Part]:
+def parts_of(
+    places: Iterable[str], excluded: Callable[[str], bool] = lambda _: False
+) -> Iterator[Part]:
     """Yield the parts of the logs at `places`, which are paths or URLs, always in the same order.
+
+    Args:
+        places: files, folders and URLs.
+        excluded: returns whether a file is left out.
 
     Raises:
         UsageError: a file or folder does not exist.
@@ -76,7 +83,7 @@ def parts_of(places: Iterable[str]) -> Iterator[Part]:
     number = 0
     others: list[str] = []
     for place in places:
-        for file in files_below(place):
+        for file in filterfalse(excluded, files_below(place)):
             if file.lower().endswith((*_LINES, ".parquet")):
                 for start, stop in _spans(file):
                     reader: Reader = "rows" if file.lower().endswith(".parquet") else "lines"

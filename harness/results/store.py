@@ -29,6 +29,7 @@ MAX_RUN_BYTES = 4 * 1024**3
 MAX_LINE_BYTES = 256 * 1024**2
 
 _MAKE_A_RUN = "Make a run with `harness run`."
+_SEALING = ".sealing"
 
 _Row = Header | Result | Case | ConversationCase | Output | Footer
 
@@ -152,7 +153,7 @@ class RunWriter:
         self._lines.append((cell, rank, offset, len(line)))
 
     def _seal(self, footer: Footer) -> None:
-        sealed = self._path.with_name(self._path.name + ".sealing")
+        sealed = self._path.with_name(self._path.name + _SEALING)
         try:
             with sealed.open("wb") as out, self._partial.open("rb") as lines:
                 out.write(self._header)
@@ -168,6 +169,11 @@ class RunWriter:
         if self._file is None:
             raise ValueError("header() comes first")
         return self._file
+
+
+def files_of_run(path: Path) -> tuple[str, ...]:
+    """Return the names of the files that a RunWriter for `path` writes or removes."""
+    return (path.name, partial_path(path).name, path.name + _SEALING)
 
 
 def encode_line(row: _Row) -> bytes:

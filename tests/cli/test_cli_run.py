@@ -132,7 +132,7 @@ def test_run_exits_with_2_when_the_output_is_unwritable(harness: Harness) -> Non
     Path("file").write_text("")
     left = harness("run", DASHSCOPE, *QUICK, "-o", "file/reports")
     assert left.code == 2
-    assert "cannot write the run" in left.err
+    assert "cannot write the file" in left.err
 
 
 def test_run_exits_with_5_and_names_filters_and_skipped_files(harness: Harness) -> None:
@@ -338,7 +338,7 @@ def test_bundled_scenarios_and_recordings_run_in_an_empty_folder(folder: Path) -
     assert left.code == 0
     assert left.json["scenarios"] >= 100
     assert left.json["rankings"]["models"], "the recordings are there"
-    assert sorted(path.name for path in (folder / "reports").iterdir()) == [
+    assert sorted(path.name for path in (folder / "reports").glob("[!.]*")) == [
         "index.html",
         "run.jsonl",
         "runs",
@@ -389,7 +389,7 @@ def test_a_scheduler_that_does_not_answer_is_named(harness: Harness) -> None:
 
 def test_no_report_writes_the_run_only(harness: Harness) -> None:
     left = harness("run", DASHSCOPE, *QUICK, "-j", "1", "--no-report", "-o", "out/here")
-    assert {path.name for path in Path("out/here").iterdir()} == {"run.jsonl", "runs"}
+    assert {path.name for path in Path("out/here").glob("[!.]*")} == {"run.jsonl", "runs"}
     assert "report:" not in left.err
 
 
