@@ -40,6 +40,7 @@ from harness.cli.run_selection import (
     read_last_run,
     request_of_last_run,
 )
+from harness.files.output import OutputFolder
 from harness.judging.replaying import CUTS, Cuts
 from harness.project import project
 from harness.reporting.failures import list_failures
@@ -171,6 +172,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     clients = (header.names_of_normalizers, header.names_of_agents)
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
         done = _execute(header, planned, jobs, path, engine)
+    OutputFolder(output).release(*files_of_run(path))
     for each in done.unreadable:
         print_error(each.error)
     if not done.done:  # a run file at `path` is from an earlier run

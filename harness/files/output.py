@@ -1,8 +1,8 @@
 """Replace and remove only those files of an output folder that the harness wrote.
 
 The file `.harness-output` of an output folder lists the files that the harness wrote there. It only
-grows, so that several commands can write to one folder. A file that exists and is not listed
-belongs to the user: the harness never changes it.
+grows, so that several commands can write to one folder: a file that the harness removed has another
+line. A file that exists and is not listed belongs to the user: the harness never changes it.
 """
 
 import os
@@ -15,6 +15,8 @@ from harness.errors import UsageError
 
 MARKER: Final = ".harness-output"
 _FIRST_LINE: Final = "The harness wrote these files. It replaces and removes only them."
+_WROTE: Final = "+ "
+_REMOVED: Final = "- "
 _RUN_START: Final = b'{"type":"header","schema":'
 _HINT: Final = "Choose another folder, or move the file away."
 
@@ -62,7 +64,7 @@ class OutputFolder:
                     hint=_HINT,
                 )
         if new:
-            self._append(new)
+            self._append(new, _WROTE)
 
     def require_own(self) -> None:
         """Check that the folder is marked, empty or missing, and mark it.
@@ -80,7 +82,16 @@ class OutputFolder:
                 where=str(self.path),
                 hint="Choose another folder, or move this one away.",
             )
-        self._append(())
+        self._append((), _WROTE)
+
+    def release(self, *names: str) -> None:
+        """Remove files from the list that no longer exist, so that the user may use their names.
+
+        Raises:
+            OSError: the marker cannot be written.
+        """
+        gone = (name for name in names if name in self._listed)
+        self._append(tuple(it for it in gone if not os.path.lexists(self.path / it)), _REMOVED)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove those of the files that the harness wrote, and folders that become empty.
@@ -88,13 +99,13 @@ class OutputFolder:
         Raises:
             OSError: a file cannot be removed.
         """
-        for name in names:
-            if name not in self._listed:
-                continue
+        own = tuple(name for name in names if name in self._listed)
+        for name in own:
             (self.path / name).unlink(missing_ok=True)
             for folder in Path(name).parents[:-1]:
                 with suppress(OSError):  # it has other files
                     (self.path / folder).rmdir()
+        self.release(*own)
 
     def _read(self) -> dict[str, None]:
         try:
@@ -108,19 +119,25 @@ class OutputFolder:
         if lines[0] != _FIRST_LINE:
             what = "expected the list of files that the harness wrote"
             raise UsageError(what, where=str(self._marker), hint=_HINT)
-        return dict.fromkeys(filter(None, lines[1:]))
+        listed: dict[str, None] = {}
+        for line in lines[1:]:
+            if line.startswith(_WROTE):
+                listed[line.removeprefix(_WROTE)] = None
+            elif line.startswith(_REMOVED):
+                listed.pop(line.removeprefix(_REMOVED), None)
+        return listed
 
-    def _append(self, names: tuple[str, ...]) -> None:
+    def _append(self, names: tuple[str, ...], what: str) -> None:
         if not names and self.is_marked:
             return
         self.path.mkdir(parents=True, exist_ok=True)
         first = () if self.is_marked else (_FIRST_LINE,)
         # A name with a line end would list another file; unlisted, its file is never replaced.
-        lines = (*first, *(name for name in names if "\n" not in name))
+        lines = (*first, *(f"{what}{name}" for name in names if "\n" not in name))
         text = "".join(f"{line}\n" for line in lines)
         with self._marker.open("ab") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
-        self._listed |= dict.fromkeys(names)
+        self._listed = self._read()
 
 
 def _is_run(path: Path) -> bool:
