@@ -7,7 +7,6 @@ recording, so it does not depend on other imported files. No cassette is written
 
 import hashlib
 import json
-import os
 import re
 import shlex
 import sys
@@ -26,6 +25,7 @@ from harness.cli.run_files import claim, claim_cassette, writing
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
+from harness.files.walk import walk_files
 from harness.files.write import write_file
 from harness.providers import UNKNOWN
 from harness.recording.detect import Confidence
@@ -184,11 +184,13 @@ def _files(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
     Files in the output folder are skipped, too.
     """
     excluded = output.resolve()
+    stat = excluded.stat() if excluded.exists() else None
     for given in paths:
         if not given.is_dir():
             yield given, _own_name(given)
         elif given.resolve() != excluded:
-            for path in _walk(given, excluded):
+            seen = {(stat.st_dev, stat.st_ino)} if stat else set()
+            for path in map(Path, walk_files(str(given), lambda _: True, seen)):
                 yield path, path.relative_to(given).as_posix()
 
 
@@ -197,16 +199,6 @@ def _own_name(path: Path) -> str:
     folder = path.absolute().parent.name
     is_common = _COMMON_NAMES.fullmatch(path.name) and folder not in ("", "..")
     return f"{folder}/{path.name}" if is_common else path.name
-
-
-def _walk(top: Path, excluded: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(top):
-        here = Path(folder)
-        visible = (name for name in folders if not name.startswith("."))
-        folders[:] = sorted(name for name in visible if (here / name).resolve() != excluded)
-        for name in sorted(names):
-            if not name.startswith(".") and (here / name).is_file():
-                yield here / name
 
 
 def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally) -> None:

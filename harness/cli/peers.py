@@ -15,6 +15,7 @@ from harness.cli.options import (
     echo_result,
     format_option,
     jobs_option,
+    only_once,
     output_option,
     peers_folder_option,
     today_option,
@@ -138,7 +139,9 @@ def lock_peers(names: tuple[str, ...], *, every: bool) -> None:
 @click.option(
     "--cuts", type=click.Choice(CUTS), default="quick", show_default=True, help="As in harness run."
 )
-@click.option("--select", metavar="FILTERS", default="", help="As in harness run.")
+@click.option(
+    "--select", metavar="FILTERS", multiple=True, callback=only_once, help="As in harness run."
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1),
@@ -169,7 +172,7 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
     *,
     paths: tuple[Path, ...],
     cuts: Cuts,
-    select: str,
+    select: str | None,
     seconds: float,
     measured: bool,
     cost_seconds: float,
@@ -186,7 +189,7 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
     """
     absolute = tuple(path.absolute() for path in paths)
     limit = cost_seconds if measured else 0.0
-    runs = PeerRuns(folder, output, today.isoformat(), seconds, cuts, select, absolute, limit)
+    runs = PeerRuns(folder, output, today.isoformat(), seconds, cuts, select or "", absolute, limit)
     dialects = _declared_dialects()
     chosen = [(it, it.dialects or dialects.get(it.name, ())) for it in select_peers(names)]
     failed = []

@@ -4,12 +4,12 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 
 import click
 import msgspec
@@ -25,12 +25,13 @@ from harness.cli.options import (
     format_option,
     jobs_option,
     on_option,
+    only_once,
     output_option,
     progress,
     target_options,
     today_option,
 )
-from harness.cli.run_files import claim, context_of, write_text
+from harness.cli.run_files import DEFAULT_RUNS, RUN_FILE, claim, context_of, mark_start, write_text
 from harness.cli.run_selection import (
     RunRequest,
     asks_about_models,
@@ -62,7 +63,7 @@ from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
 from harness.runs.filters import FILTER_KEYS
 from harness.runs.judge_job import crash_result, judge_if_readable
-from harness.runs.plan import Job, roots_of
+from harness.runs.plan import Job, cell_id, roots_of
 from harness.runs.request import RequestedCells, SelectedClients, without_skipped
 from harness.shipped import bundled_folder
 from harness.verdicts.database import Questions
@@ -77,7 +78,37 @@ _CUTS: dict[str, Cuts] = {name: name for name in CUTS}
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 
-@click.command("run")
+class _RunCommand(click.Command):
+    """Marks a start also if the command line is wrong, so that an older run does not count."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **more: Any,  # noqa: ANN401 - click's own
+    ) -> click.Context:
+        """Parse the command line."""
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, parent, **more)
+        except click.UsageError:
+            mark_start(_output_in(given))
+            raise
+
+
+def _output_in(args: Sequence[str]) -> Path:
+    """Return the output folder that a wrong command line names."""
+    for at, arg in enumerate(args):
+        if arg in ("-o", "--output"):
+            return Path(*args[at + 1 : at + 2])
+        for prefix in ("--output=", "-o"):
+            if arg.startswith(prefix):
+                return Path(arg.removeprefix(prefix))
+    return DEFAULT_RUNS
+
+
+@click.command("run", cls=_RunCommand)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @target_options(has_default=True)
 @click.option(
@@ -92,12 +123,16 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     "--select",
     "words",
     metavar="FILTERS",
+    multiple=True,
+    callback=only_once,
     help=f"Select what matches all filters KEY:GLOB, separated by spaces. Keys: "
     f"{', '.join(FILTER_KEYS)}. Default: the filters of the project, if you pass no PATHS.",
 )
 @click.option(
     "--set",
     "requirement_set",
+    multiple=True,
+    callback=only_once,
     metavar="NAME",
     help="Judge only the bundled files and by the rules of this requirement set, such as 2026.12. "
     "Your own files are always judged. Default: that of the project, or else everything.",
@@ -151,11 +186,12 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     models. The exit code is that of `harness gate`, or 2 if a file cannot be used. All other files
     are judged even then.
     """
+    mark_start(output)
     found, selection, policy = _selected(
         RunRequest(
             SelectedClients(names, agents), paths, words, dialect or "", cuts, requirement_set
         ),
-        output / "run.jsonl" if last_failed else None,
+        output / RUN_FILE if last_failed else None,
         partial(project_policy, today, accept_new=accept_new),
     )
     print_left_out(found)
@@ -164,9 +200,16 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         return EXIT_NOTHING_SELECTED
     planned, skipped = without_skipped(found.jobs, policy)
     header = _header(
-        replace(selection, skipped=skipped), found.clients, len(found.subjects), planned
+        replace(
+            selection,
+            skipped=skipped,
+            cells=tuple(map(cell_id, planned)) if selection.last_failed else (),
+        ),
+        found.clients,
+        len(found.subjects),
+        planned,
     )
-    path, started = output / "run.jsonl", monotonic()
+    path, started = output / RUN_FILE, monotonic()
     page = None if no_report else output / "index.html"
     claim(output, *files_of_run(path), *([] if page is None else [page.name]))
     clients = (header.names_of_normalizers, header.names_of_agents)
@@ -218,7 +261,9 @@ def _selected(
 def _header(
     selection: Selection, chosen: SelectedClients, scenario_count: int, planned: tuple[Job, ...]
 ) -> Header:
-    agents = chosen.agents if any(job.subject.conversation for job in planned) else ()
+    own = project().table.agents  # each of them must be judged
+    has_conversations = any(job.subject.conversation for job in planned)
+    agents = tuple(name for name in chosen.agents if has_conversations or name in own)
     options = [option for name in chosen.normalizers for option in ("-n", name)]
     options += [option for name in agents for option in ("-a", name)]
     return Header(

@@ -1,5 +1,6 @@
 """Find and read run files for commands, and write their output files."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -16,7 +17,7 @@ from harness.reporting.report import NamedRun, ReportContext
 from harness.results.catalogue import load_catalogue
 from harness.results.kill_table import load_kill_table
 from harness.results.run import Run
-from harness.results.store import read_run
+from harness.results.store import read_run, start_mark
 from harness.verdicts.history import (
     FOLDER,
     MOST_COMPARED,
@@ -28,8 +29,10 @@ from harness.verdicts.history import (
 )
 from harness.wire.cassette import OriginKind
 from harness.wire.cassette_file import VCRPY, load_cassette
+from harness.wording import pluralize
 
 DEFAULT_RUNS = Path("reports")
+RUN_FILE = "run.jsonl"
 
 
 def write_text(output: Path, text: str) -> None:
@@ -204,10 +207,45 @@ def incomplete_reason(run: Run) -> str:
     """Return why `run` lacks some of its cells; "" if it has all."""
     if run.footer is None:
         return f"incomplete run file: expected a footer after {len(run.results)} results"
-    if run.footer.interrupted:
-        done = run.footer.results
-        return f"interrupted run: it has {done} of {done + run.footer.not_run} cells"
+    if run.footer.interrupted or run.footer.not_run:
+        done, word = run.footer.results, "interrupted" if run.footer.interrupted else "incomplete"
+        return f"{word} run: it has {done} of {done + run.footer.not_run} cells"
     return ""
+
+
+def mark_start(output: Path) -> None:
+    """Mark that a run starts, so that the run before it does not count if this one fails.
+
+    Raises:
+        UsageError: the mark cannot be written.
+    """
+    path = output / RUN_FILE
+    if path.exists():
+        claim(output, start_mark(path).name)
+        write_text(start_mark(path), "A run has started and has not finished.\n")
+
+
+def require_finished_start(path: Path) -> None:
+    """Check that no later run failed to start or was killed, so that the one at `path` counts.
+
+    Raises:
+        UnreadableError: a later run did not finish.
+    """
+    if start_mark(path).exists():
+        raise UnreadableError(
+            "from an earlier run: the last one did not start, or was killed",
+            where=str(path),
+            hint="Run it again with `harness run`.",
+        )
+
+
+def run_age(path: Path) -> str:
+    """Return the age of the run file at `path` as text, such as `3 minutes old`."""
+    seconds = max(0.0, time.time() - path.stat().st_mtime)
+    for name, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            return f"{pluralize(int(seconds // length), name)} old"
+    return f"{pluralize(int(seconds), 'second')} old"
 
 
 def read_finished_run(path: Path) -> Run:

@@ -8,6 +8,7 @@ import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
+from harness.files.write import partial_path
 from harness.project import project
 from harness.reporting.visible import marked
 from harness.results.run import Run
@@ -15,7 +16,7 @@ from harness.results.store import read_run
 from harness.runs.filters import selects_models
 from harness.runs.plan import cell_id
 from harness.runs.request import RequestedCells, SelectedClients, requested_cells, selected_clients
-from harness.runs.selection import own_folders, select_subjects, unrecognized_files
+from harness.runs.selection import own_folders, select_subjects
 from harness.shipped import BUNDLED, bundled_folder
 from harness.verdicts.gate import judge_gate
 from harness.verdicts.policy import GatePolicy
@@ -65,7 +66,14 @@ def request_of_last_run(asked: RunRequest, last: Run) -> RunRequest:
 
 
 def read_last_run(path: Path) -> Run | None:
-    """Return the run at `path`; if there is none, print a note and return None."""
+    """Return the run at `path`, or a later one that was killed; None with a note if there is none.
+
+    Raises:
+        UnreadableError: the run is damaged.
+    """
+    killed = partial_path(path)
+    if killed.is_file() and killed.stat().st_size:
+        return read_run(killed)
     if path.is_file():
         return read_run(path)
     click.echo(f"--lf: {marked(str(path))} does not exist, so all cells run", err=True)
@@ -73,17 +81,37 @@ def read_last_run(path: Path) -> Run | None:
 
 
 def only_failed(found: RequestedCells, last: Run, policy: GatePolicy) -> RequestedCells:
-    """Return the cells that failed in the last run and are not accepted; all if none failed."""
+    """Return the cells that failed in the last run and are not accepted, or that it never ran.
+
+    If there are none, return all.
+    """
     accepted = {each.cell for each in judge_gate(last, policy).excused}
     failed = {it.cell for it in last.results if it.outcome.fails} - accepted
-    jobs = tuple(job for job in found.jobs if cell_id(job) in failed)
+    left = _never_run(found, last)
+    jobs = tuple(job for job in found.jobs if cell_id(job) in failed | left)
+    gone = failed - {cell_id(job) for job in found.jobs}
+    if gone:
+        number = pluralize(len(gone), "cell")
+        click.echo(f"--lf: {number} that failed no longer exist, such as {min(gone)}", err=True)
     if not jobs:
         click.echo("--lf: no selected cell failed in the last run, so all cells run", err=True)
         return found
-    click.echo(f"--lf: {pluralize(len(jobs), 'cell')} failed in the last run", err=True)
+    click.echo(f"--lf: {pluralize(len(jobs) - len(left), 'cell')} failed in the last run", err=True)
+    if left:
+        click.echo(f"--lf: {pluralize(len(left), 'cell')} never ran, because it stopped", err=True)
     subjects = {job.subject for job in jobs}
     kept = tuple(each for each in found.subjects if each in subjects)
     return msgspec.structs.replace(found, jobs=jobs, subjects=kept, refused={})
+
+
+def _never_run(found: RequestedCells, last: Run) -> set[str]:
+    """Return the cells of `found` that the last run planned and did not run."""
+    if last.complete:
+        return set()
+    selection = last.header.selection
+    here = {cell_id(job) for job in found.jobs}
+    planned = here.intersection(selection.cells) if selection.last_failed else here
+    return planned - {it.cell for it in last.results} - set(selection.skipped)
 
 
 def asks_about_models(found: RequestedCells) -> bool:
@@ -99,9 +127,7 @@ def asks_about_models(found: RequestedCells) -> bool:
 
 
 def print_left_out(found: RequestedCells) -> None:
-    """Print the unrecognized files, and why agents cannot run some logged conversations."""
-    for file in unrecognized_files(found.paths):
-        click.echo(f"skipped: {marked(str(file))}: neither a scenario nor a cassette", err=True)
+    """Print why agents cannot run some logged conversations, and the unlisted scenarios."""
     if not found.paths:
         _print_own_scenarios()
     if found.refused:

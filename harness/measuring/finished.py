@@ -79,10 +79,10 @@ class NewMeasurement:
         old = [name for name in output.listed() if name != MARKER]
         output.remove([COMPLETE])
         new = sorted(path.name for path in self.rows.glob(FILES))
-        output.claim(*new)
         output.remove(
             name for name in old if Path(name).match(FILES) or name.startswith(f"{FOLDER}/")
         )
+        output.claim(COMPLETE, *new)
         for name in new:
             (self.rows / name).replace(folder / name)
         write_file(folder / RATES, msgspec.json.encode(rates))

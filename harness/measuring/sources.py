@@ -18,7 +18,7 @@ import msgspec
 from harness.errors import HarnessError, UnreadableError
 from harness.measuring.formats import turns_of
 from harness.measuring.parquet import number_of_rows, read_rows
-from harness.measuring.places import files_below, open_place, size_of
+from harness.measuring.places import files_below, is_readable, open_place, size_of
 from harness.measuring.records import LoggedTurn
 from harness.recording.importing import Labels, import_file
 
@@ -84,7 +84,7 @@ def parts_of(
     others: list[str] = []
     for place in places:
         for file in filterfalse(excluded, files_below(place)):
-            if file.lower().endswith((*_LINES, ".parquet")):
+            if file.lower().endswith((*_LINES, ".parquet")) and is_readable(file):
                 for start, stop in _spans(file):
                     reader: Reader = "rows" if file.lower().endswith(".parquet") else "lines"
                     yield Part(number, reader, (file,), start, stop)

@@ -132,7 +132,9 @@ class _PeerJudge:
 
     def judge(self) -> PeerRecord:
         """Judge the peer if it passes its smoke cases, and write and return its record."""
-        OutputFolder(self._folder).remove(_FILES)  # an older run must not count as this one
+        folder = OutputFolder(self._folder)
+        folder.remove(_FILES)  # an older run must not count as this one
+        folder.claim(*_FILES)
         why = ""
         try:
             self._judge()

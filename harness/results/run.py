@@ -61,6 +61,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
         select: the filters `key:glob` of the subjects; "" if there were none.
         requirement_set: the name of the requirement set; "" if there was none.
         last_failed: whether the run has only the cells that failed in the previous run.
+        cells: the planned cells of such a run; () for other runs.
     """
 
     paths: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
     select: str = ""
     requirement_set: str = ""
     last_failed: bool = False
+    cells: tuple[str, ...] = ()
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ MAX_LINE_BYTES = 256 * 1024**2
 
 _MAKE_A_RUN = "Make a run with `harness run`."
 _SEALING = ".sealing"
+_STARTED = ".started"
 
 _Row = Header | Result | Case | ConversationCase | Output | Footer
 
@@ -162,6 +163,7 @@ class RunWriter:
                     out.write(lines.read(length))
                 out.write(encode_line(footer))
             sealed.replace(self._path)
+            start_mark(self._path).unlink(missing_ok=True)
         finally:
             sealed.unlink(missing_ok=True)
 
@@ -173,7 +175,12 @@ class RunWriter:
 
 def files_of_run(path: Path) -> tuple[str, ...]:
     """Return the names of the files that a RunWriter for `path` writes or removes."""
-    return (path.name, partial_path(path).name, path.name + _SEALING)
+    return (path.name, partial_path(path).name, path.name + _SEALING, start_mark(path).name)
+
+
+def start_mark(path: Path) -> Path:
+    """Return the path of the mark that a run for `path` has started and has not finished."""
+    return path.with_name(path.name + _STARTED)
 
 
 def encode_line(row: _Row) -> bytes:

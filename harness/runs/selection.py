@@ -19,11 +19,11 @@ from harness.errors import UnreadableError, UsageError
 from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_head
 from harness.files.paths import Resolver
+from harness.files.walk import is_yaml, walk_files
 from harness.runs.logs import LOG_SUFFIX, each_log
 from harness.runs.plan import Subject, subject_id
 from harness.shipped import BUNDLED, SHARED_FOLDERS
 
-_SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _FOLDERS = 1024
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
@@ -39,7 +39,7 @@ def select_subjects(
 
     The path `bundled` means the bundled subjects, unless such a file or folder exists. Hidden
     folders below a path are left out. A file that cannot be used does not affect other files: it
-    is a subject, too, and loading it raises an UnreadableError.
+    is a subject, too, and loading it raises an UnreadableError. So is any other YAML file.
 
     Args:
         paths: files and folders.
@@ -110,16 +110,6 @@ def _labelled_cassettes(
     )
 
 
-def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the YAML files in the folders of `paths` that are neither scenario nor cassette.
-
-    It leaves out the files in folders called `tools` and `prompts`, which scenarios include.
-    """
-    files = (file for path in paths if path.is_dir() for file, _ in _files(path))
-    odd = (Path(it) for it in files if not it.endswith(LOG_SUFFIX) and not _recognized(it, it))
-    return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
-
-
 def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
     """Return `subjects`; raise a UsageError if two have the same id and so the same cells."""
     known: dict[str, Subject] = {}
@@ -137,7 +127,8 @@ def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
 def _files(path: Path) -> Iterator[tuple[str, str]]:
     """Yield each file that `path` names or contains, with the folder that ids are relative to."""
     if path.is_dir():
-        below = (found.removeprefix(f".{os.sep}") for found in _files_below(str(path)))
+        found = walk_files(str(path), _is_selected)
+        below = (each.removeprefix(f".{os.sep}") for each in found)
         yield from ((found, str(path)) for found in below)
     elif path.is_file():
         yield str(path), str(path.parent)
@@ -149,29 +140,22 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
         )
 
 
-def _files_below(folder: str) -> Iterator[str]:
-    """Yield the scenario, cassette and log files below `folder`, except hidden ones."""
-    try:
-        entries = os.scandir(folder)
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=folder) from error
-    with entries:
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield from _files_below(entry.path)
-            elif entry.name.endswith(_SUFFIXES) and entry.is_file():
-                yield entry.path
+def _is_selected(name: str) -> bool:
+    return is_yaml(name) or name.endswith(LOG_SUFFIX)
 
 
 @kept_while_unchanged
 def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | None:
-    """Return the subject of a file; None if it is another file that the user did not name."""
+    """Return the subject of a file; None if it is another file that the user did not name.
+
+    A YAML file that is neither a scenario nor a cassette is unreadable, so that a truncated or
+    misspelt one is never left out. The files that scenarios include are not subjects.
+    """
+    unreadable = _Recognized(Subject("unreadable", path, (base,)))
     try:
         head = read_head(path)
     except UnreadableError:
-        return _Recognized(Subject("unreadable", path, (base,)))
+        return unreadable
     if path.endswith(LOG_SUFFIX):
         is_log = named or is_conversation(head)
         return _Recognized(Subject("log", path, (base,))) if is_log else None
@@ -185,7 +169,8 @@ def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | N
     if kind == b"cassette":
         root = _root_of_cassette(os.path.dirname(path)) or base
         return _Recognized(Subject("cassette", path, (root,)))
-    return _Recognized(Subject("unreadable", path, (base,))) if named else None
+    folders = (Path(base).name, *Path(path).relative_to(base).parts[:-1])
+    return unreadable if named or SHARED_FOLDERS.isdisjoint(folders) else None
 
 
 def _kind(head: bytes) -> bytes | None:

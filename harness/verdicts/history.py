@@ -167,8 +167,8 @@ def history_of(run: Run, digest: str, kept: Sequence[KeptRun]) -> History:
 
 
 def kept_selection(selection: Selection) -> Selection:
-    """Return `selection` without skipped cells: runs with equal ones can be compared."""
-    return msgspec.structs.replace(selection, skipped=())
+    """Return `selection` without lists of cells: runs with equal ones can be compared."""
+    return msgspec.structs.replace(selection, skipped=(), cells=())
 
 
 def find_kept(name: str, kept: Sequence[KeptRun]) -> KeptRun | None:

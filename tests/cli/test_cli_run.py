@@ -135,7 +135,7 @@ def test_run_exits_with_2_when_the_output_is_unwritable(harness: Harness) -> Non
     assert "cannot write the file" in left.err
 
 
-def test_run_exits_with_5_and_names_filters_and_skipped_files(harness: Harness) -> None:
+def test_run_exits_with_5_or_2_and_names_filters_and_unusable_files(harness: Harness) -> None:
     assert "nothing matches 'id:zzz'" in harness("run", DASHSCOPE, "--select", "id:zzz").err
     left = harness("run", DASHSCOPE, "--select", "dialect:openai")
     assert "Choose one of these dialects: " in left.err
@@ -143,8 +143,8 @@ def test_run_exits_with_5_and_names_filters_and_skipped_files(harness: Harness) 
     Path("own").mkdir()
     Path("own/x.yaml").write_text("title: [half a scenario\n")
     left = harness("run", "own")
-    assert left.code == 5
-    assert "skipped: own/x.yaml" in left.err
+    assert left.code == 2
+    assert "own/x.yaml: expected a scenario" in left.err
 
 
 @pytest.mark.parametrize("path", [".", TOOLS])
@@ -584,5 +584,5 @@ def test_run_names_files_that_are_neither_scenario_nor_cassette(harness: Harness
     folder = Path(_imported())
     (folder / "misspelt.yaml").write_text("title: x\ncasette: y\nexpected: []\n")
     left = harness("run", str(folder), *REFERENCE, *QUICK)
-    assert left.code == 0
-    assert "skipped: own/misspelt.yaml" in left.err
+    assert left.code == 2
+    assert "own/misspelt.yaml: expected a scenario" in left.err
