@@ -159,7 +159,7 @@ def record_command(  # noqa: PLR0913 - one argument for each option
     if proxy is not None:
         output = rest["output"]
         path = output if output.suffix in {".yaml", ".yml"} else output / "proxy.yaml"
-        if path.exists() and mode == RecordMode.ALL:
+        if path.exists() and mode == RecordMode.ALL.value:
             claim_cassette(path.parent, path, "recorded")
         parse_upstream(upstream)
         recorder = Recorder(path, mode=mode, labels=about, allow_in_ci=allow_in_ci)

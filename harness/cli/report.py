@@ -76,8 +76,8 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     policy = project_policy(today, tuple(map(Path, run.header.selection.paths)))
     with Questions(run) as questions:
         summary = summarize(run, policy, questions)
-        kinds = tuple(kind for kind in KINDS if kind in selected)
-        texts = {name: text for kind in kinds for name, text in files(run, summary, kind).items()}
+        chosen = [kind for kind in KINDS if kind in selected]
+        texts = {name: text for kind in chosen for name, text in files(run, summary, kind).items()}
         if not alone:
             claim(folder, *([at.name] if _PAGE in selected else []), *texts)
         if _PAGE in selected:
