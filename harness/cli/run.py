@@ -218,6 +218,9 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     OutputFolder(output).release(*files_of_run(path))
     for each in done.unreadable:
         print_error(each.error)
+    for name in done.stopped:
+        what = "several cells in a row did not end, so its other cells did not run"
+        click.echo(f"stopped: {marked(name)}: {what}", err=True)
     if not done.done:  # a run file at `path` is from an earlier run
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
         code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED

@@ -28,6 +28,7 @@ from harness.turns.oracle_reading import OracleReading
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
 from harness.wire.interaction import Interaction
+from harness.workers import process_limits
 
 
 class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
@@ -85,6 +86,7 @@ def judge_subject(
         return bare, None
     with deadlines():
         parts = _examined_turns(subject, normalizer, cuts, limits)
+    process_limits.renew_for_work()
     result = _judged_turns(bare, subject, parts, hides=bool(hidden_fields(normalizer)))
     shown = _shown_turn(result, shows_turns=shows_turns)
     return result, None if shown is None else make_case(result.cell, parts[shown], limits)

@@ -17,7 +17,7 @@ from harness.shipped import bundled_folder
 from tests.attack.attack import Attack
 from tests.cli.cli_samples import command
 
-_SECONDS: Final = 120
+_SECONDS: Final = 300
 _BUNDLED: Final = bundled_folder("scenarios")
 _FILES: Final = (
     "dashscope/split-chunks.yaml",

@@ -134,8 +134,8 @@ def _expected_from_bytes(
     if "calls" in expectation.judged or _may_call_more(trial, normalizer) or not _is_complete(seed):
         return expectation
     # A call whose arguments were lost is in the bytes too: without a finish, they may be empty.
-    known = {_key_of(call) for call in seed.expectation.calls}
-    sent = (call for call in expectation.calls if _key_of(call) not in known)
+    own = {_key_of(call) for call in seed.expectation.calls}
+    sent = (call for call in expectation.calls if _key_of(call) not in own)
     return msgspec.structs.replace(
         expectation, calls=(*seed.expectation.calls, *sent), calls_at_most=True
     )

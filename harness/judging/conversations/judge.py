@@ -41,6 +41,7 @@ from harness.results.result import LOG_PREFIX, ConversationFacts, Result
 from harness.turns.deltas import CUT_SHORT
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
+from harness.workers import process_limits
 
 
 def conversation_facts(
@@ -163,6 +164,7 @@ def judge_conversation(
         return bare, None
     with deadlines():
         evidence = _play(subject.cassette, scenario, scenario.conversation, agent, cuts, limits)
+    process_limits.renew_for_work()
     judged = with_findings(
         bare,
         findings(CONVERSATION_RULES.values(), evidence),
