@@ -7,6 +7,7 @@ ignored silently.
 
 import os
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from stat import S_ISREG
@@ -17,6 +18,7 @@ import msgspec
 from harness.errors import UnreadableError
 from harness.files.load import load_toml_file
 from harness.files.typed import File, Text, convert
+from harness.wording import nearest_name
 
 FILE = "pyproject.toml"
 MAX_BYTES = 1 << 20
@@ -48,6 +50,7 @@ CutsMode = Literal["whole", "quick", "standard", "every"]
 SelectedEvidence = Literal["", "own"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
+_SIMILAR = 0.8  # `hatch` and others are not
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -199,12 +202,25 @@ def _read(path: str, _modified: int, _size: int) -> Table | None:
     tables = load_toml_file(Path(path), most=MAX_BYTES)
     tool = tables.get("tool")
     table = tool.get("harness") if isinstance(tool, dict) else None
+    if isinstance(tool, dict) and table is None:
+        _refuse_misspelt(tool, path)
     if table is None:
         return None
     where = f"{path}: [tool.harness]"
     found = convert(table, Table, where)
     _check(found, where)
     return found
+
+
+def _refuse_misspelt(tool: Mapping[str, object], path: str) -> None:
+    """Refuse a table with nearly the right name, because its rules would be ignored."""
+    for name in tool:
+        if nearest_name(name.lower(), ("harness",), _SIMILAR):
+            raise UnreadableError(
+                f"expected [tool.harness], found [tool.{name}]",
+                where=path,
+                hint="Correct the name of the table.",
+            )
 
 
 def _check(found: Table, where: str) -> None:

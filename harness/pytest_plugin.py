@@ -19,8 +19,9 @@ import pytest
 if TYPE_CHECKING:
     from harness.recording.recorder import Recorder
 
-_SUFFIX = ".yaml"
+_SUFFIXES = (".yaml", ".yml")
 _CELL: Final = "harness_cell"  # of a report, which pytest-xdist sends to its controller
+_PLAN: Final = "harness_plan"  # of a pytest-xdist worker, for its controller
 _SHARED = frozenset(("tools", "prompts"))
 _REPEATABLE: Final[dict[str, Any]] = {"action": "append", "default": [], "metavar": "NAME"}
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -84,6 +85,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Collect the judged cells for the gate, and block connections if the option says so."""
     if not hasattr(config, "workerinput"):  # of pytest-xdist, whose controller gets all reports
         config.pluginmanager.register(_GateOfSession(), "harness-gate")
+    for folder in config.getini("harness_scenarios"):
+        if not folder.is_dir():
+            raise pytest.UsageError(f"harness_scenarios: there is no folder {folder}")
     if config.getoption("--harness-block-network"):
         from harness.recording.network import block_remote_connections  # noqa: PLC0415 - see the rule of this module
 
@@ -109,6 +113,7 @@ class _GateOfSession:
 
     def __init__(self) -> None:
         self._cells: list[str] = []
+        self._plans: list[Any] = []  # of the workers of pytest-xdist
         self._lines: tuple[str, ...] = ()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -116,12 +121,24 @@ class _GateOfSession:
         if cell:
             self._cells.append(cell)
 
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        if self._cells and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            from harness.testing.gate import judge_rules_of_project  # noqa: PLC0415 - see the rule of this module
-            from harness.testing.items import today  # noqa: PLC0415 - as above
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401 - of pytest-xdist
+        plan = getattr(node, "workeroutput", {}).get(_PLAN)
+        self._plans += [plan] if plan else []
 
-            found = judge_rules_of_project(self._cells, today())
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        option = session.config.getoption
+        runs = not (option("collectonly") or option("setupplan", default=False))
+        ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        if not (runs and ended) or not (self._plans or "harness.testing.items" in sys.modules):
+            return
+        from harness.testing.gate import judge_session  # noqa: PLC0415 - see the rule of this module
+        from harness.testing.items import today  # noqa: PLC0415 - as above
+        from harness.testing.session import decode_plans, plan_of  # noqa: PLC0415 - as above
+
+        plan = decode_plans(self._plans) if self._plans else plan_of(session.config)
+        if plan.of or plan.skipped or plan.clients or plan.not_collected:
+            found = judge_session(plan, self._cells, today())
             self._lines = found.lines
             if found.fails:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -133,12 +150,23 @@ class _GateOfSession:
                 terminalreporter.line(line)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Plan the cells of the session, after all items are selected."""
+    if "harness.testing.items" in sys.modules:  # a session without cells needs no import
+        from harness.testing.session import encode_plan, plan_session  # noqa: PLC0415 - see the rule of this module
+
+        plan = plan_session(session)
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[_PLAN] = encode_plan(plan)
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect scenario files in the folders of `harness_scenarios`."""
-    if file_path.suffix != _SUFFIX or _SHARED.intersection(file_path.parts):
+    if file_path.suffix.lower() not in _SUFFIXES:
         return None
     roots = parent.config.getini("harness_scenarios")
-    if not any(file_path.is_relative_to(root) for root in roots):
+    root = next((root for root in roots if file_path.is_relative_to(root)), None)
+    if root is None or _SHARED.intersection(file_path.relative_to(root).parts):
         return None
     from harness.testing import ScenarioFile  # noqa: PLC0415 - see the rule of this module
 

@@ -24,7 +24,6 @@ from harness.runs.selection import (
     is_bundled_folder,
     own_folders,
     select_subjects,
-    unrecognized_files,
 )
 from harness.shipped import BUNDLED
 from harness.verdicts.policy import policy_of
@@ -128,12 +127,15 @@ def _unused_paths(found: Project) -> Iterator[str]:
             yield f"{name}: no such file or folder"
             continue
         try:
-            if not select_subjects([path], recordings=True):
+            subjects = select_subjects([path], recordings=True)
+            if not subjects:
                 yield f"{name}: it has no scenario, cassette or log"
+            for each in subjects:
+                if each.kind == "unreadable":
+                    file = Path(each.path).relative_to(found.root)
+                    yield f"{file}: neither a scenario nor a cassette"
         except HarnessError as error:
             yield " ".join(str(error).split())
-        for file in unrecognized_files([path]):
-            yield f"{file.relative_to(found.root)}: neither a scenario nor a cassette"
     for folder in own_folders(found.root):
         if not any(folder.is_relative_to(path) for path in paths.values()) and (
             folder.name == "scenarios" or not paths

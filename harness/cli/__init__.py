@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -139,6 +140,11 @@ def main() -> None:
 def run_command_line() -> None:
     """Run the command line and exit with its code."""
     try:
+        Path.cwd()
+    except FileNotFoundError:
+        click.echo("error: the working folder was removed\n  Change to another folder.", err=True)
+        sys.exit(EXIT_USAGE)
+    try:
         code = cli(prog_name="harness", standalone_mode=False)
     except click.ClickException as error:
         error.show()
@@ -173,6 +179,13 @@ def _print_os_error(error: OSError) -> int:
     Returns:
         The exit code.
     """
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        click.echo(
+            f"error: {error.strerror}\n  Raise the limit of open files, such as with "
+            "`ulimit -n 1024`.",
+            err=True,
+        )
+        return EXIT_USAGE
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
         _print_crash(error)
         return EXIT_INTERNAL

@@ -9,6 +9,7 @@ import click
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
 from harness.cli.options import format_option
 from harness.errors import UnreadableError, UsageError
+from harness.files.walk import is_yaml, walk_files
 from harness.recording.secrets import second_net
 from harness.recording.secrets.scrubber import iter_leaks
 from harness.reporting.visible import marked
@@ -16,8 +17,6 @@ from harness.shipped import bundled_folder
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wording import pluralize
-
-_SUFFIXES = (".yaml", ".yml")
 
 
 @click.command("audit")
@@ -68,7 +67,7 @@ def _files(paths: tuple[Path, ...]) -> Iterator[Path]:
         if path.is_file():
             yield path
         elif path.is_dir():
-            yield from sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
+            yield from map(Path, walk_files(str(path), is_yaml))
         else:
             raise UsageError(
                 "no such file or folder", where=str(path), hint="Pass cassettes or folders of them."

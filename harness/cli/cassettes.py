@@ -13,6 +13,7 @@ from harness.emulation.recipe import ByHand
 from harness.emulation.writing import cassette_path, is_stale, load_recipes, write_cassette
 from harness.errors import UsageError
 from harness.files.load import read_file
+from harness.files.walk import is_yaml, walk_files
 from harness.judging.scenario_file import find_scenarios
 from harness.runs.selection import named_folder
 from harness.wire.cassette_file import save_cassette
@@ -107,4 +108,4 @@ def _accept_edits(paths: tuple[Path, ...], *, check: bool) -> int:
 
 def _cassette_files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        yield from sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+        yield from map(Path, walk_files(str(path), is_yaml)) if path.is_dir() else [path]

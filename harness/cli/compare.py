@@ -8,7 +8,14 @@ import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import format_option
-from harness.cli.run_files import find_base, find_run, previous_run, read_finished_run, run_label
+from harness.cli.run_files import (
+    find_base,
+    find_run,
+    previous_run,
+    read_finished_run,
+    require_finished_start,
+    run_label,
+)
 from harness.reporting.text.compare import comparison_text
 from harness.reporting.visible import marked
 from harness.verdicts.compare import compare
@@ -20,7 +27,11 @@ Format = Literal["pretty", "json", "markdown"]
 @click.argument("base", required=False, type=click.Path(path_type=Path))
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @format_option("pretty", "json", "markdown")
-@click.option("--fail-on-broken", is_flag=True, help="Exit with code 1 if a cell regressed.")
+@click.option(
+    "--fail-on-broken",
+    is_flag=True,
+    help="Exit with code 1 if a cell of BASE fails now, is not judged or is missing.",
+)
 def compare_command(
     base: Path | None, run: Path | None, *, style: Format, fail_on_broken: bool
 ) -> int:
@@ -31,6 +42,7 @@ def compare_command(
     """
     after = find_run(run)
     before = find_base(base, after.parent) if base else previous_run(after)
+    require_finished_start(after)
     found = compare(read_finished_run(before), read_finished_run(after))
     names = run_label(before), run_label(after)
     if style == "json":
@@ -38,4 +50,4 @@ def compare_command(
         click.echo(msgspec.json.encode(found).decode())
     else:
         click.echo(comparison_text(found, names, style), nl=False)
-    return EXIT_GATE_FAILED if fail_on_broken and found.counts["broken"] else 0
+    return EXIT_GATE_FAILED if fail_on_broken and found.is_worse else 0

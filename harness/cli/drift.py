@@ -21,6 +21,7 @@ from harness.measuring.drift import (
     DriftSeries,
     find_drift,
 )
+from harness.measuring.finished import require_complete
 from harness.measuring.rates import Share
 from harness.measuring.rows import DEFAULT_FOLDER
 from harness.reporting.visible import plain
@@ -84,6 +85,10 @@ def drift_command(  # noqa: PLR0913 - one argument for each option
     """
     day = since.date().isoformat() if since else ""
     unique = (tuple(dict.fromkeys(axes)), tuple(dict.fromkeys(metrics)))
+    done = require_complete(folder)
+    if done.damaged:
+        number = pluralize(done.damaged, "record")
+        click.echo(f"{number} of the logs could not be read, and are not in the rates", err=True)
     found = find_drift(folder, DriftOptions(*unique, day, alpha, least))
     echo_result(style, found, _lines(found))
     statuses = {each.status for each in found.series}

@@ -6,7 +6,7 @@ import click
 
 from harness.checks.text_fixtures import format_fixture, text_fixtures
 from harness.cli import EXIT_USAGE, print_error
-from harness.cli.run_files import write_text
+from harness.cli.run_files import claim, write_text
 from harness.errors import UsageError
 from harness.runs.judge_job import readable_subjects
 from harness.runs.selection import select_subjects
@@ -34,18 +34,18 @@ def text_fixtures_command(paths: tuple[Path, ...], output: Path) -> int:
     A file has the pieces of text that a reader gets, the offered tools and the expected turn.
     Without PATHS, the bundled scenarios are written.
     """
-    count = 0
     subjects = select_subjects(paths)
     subjects, unreadable = readable_subjects(subjects) if paths else (subjects, ())
     for each in unreadable:
         print_error(each.error)
-    for fixture in text_fixtures(subjects):
-        write_text(output / f"{fixture.scenario}.json", format_fixture(fixture))
-        count += 1
-    if not count and not unreadable:
+    texts = {f"{it.scenario}.json": format_fixture(it) for it in text_fixtures(subjects)}
+    claim(output, *texts)
+    for name, text in texts.items():
+        write_text(output / name, text)
+    if not texts and not unreadable:
         raise UsageError(
             "no scenario has calls in the text",
             hint="Give scenarios with the key `text_dialect`, or none for the bundled ones.",
         )
-    click.echo(f"{pluralize(count, 'fixture')} in {output}")
+    click.echo(f"{pluralize(len(texts), 'fixture')} in {output}")
     return EXIT_USAGE if unreadable else 0

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
 from harness.cli.options import accept_option, format_option, today_option
-from harness.cli.run_files import find_run
+from harness.cli.run_files import find_run, require_finished_start, run_age
 from harness.project import project
 from harness.reporting.failures import Failure, list_failures
 from harness.reporting.text.summary import summary_markdown
@@ -46,7 +46,9 @@ def project_policy(
 
 
 def print_gate(gate: Gate) -> None:
-    """Print the verdict and its reasons, and the number of unjudged cells, to standard error."""
+    """Print the accounting, the verdict and its reasons to standard error."""
+    if gate.accounting is not None:
+        click.echo(gate.accounting.text, err=True)
     for reason in gate.reasons:
         click.echo(f"gate {gate.verdict}: {marked(reason)}", err=True)
     if gate.remark:
@@ -157,7 +159,10 @@ def gate_command(
     RUN is a run file or a folder with one. Default: the newest run in reports/. The command exits
     with code 0 if the gate passes, and with code 1 if it fails or is inconclusive.
     """
-    found = read_run(find_run(run))
+    path = find_run(run)
+    require_finished_start(path)
+    found = read_run(path)
+    click.echo(f"run: {marked(str(path))}, {run_age(path)}", err=True)
     selected = tuple(map(Path, found.header.selection.paths))
     policy = project_policy(today, selected, accept_new=accept_new)
     summary = summarize(found, policy)

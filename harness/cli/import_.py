@@ -7,7 +7,6 @@ recording, so it does not depend on other imported files. No cassette is written
 
 import hashlib
 import json
-import os
 import re
 import shlex
 import sys
@@ -22,10 +21,11 @@ import msgspec
 from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
 from harness.cli.cassette_options import dialect_option
 from harness.cli.options import format_option, output_option, safe_name
-from harness.cli.run_files import writing
+from harness.cli.run_files import claim, claim_cassette, writing
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
+from harness.files.walk import walk_files
 from harness.files.write import write_file
 from harness.providers import UNKNOWN
 from harness.recording.detect import Confidence
@@ -138,7 +138,7 @@ class Names:
     """Chooses the file names of results in the output folder, and never uses a name twice."""
 
     def __init__(self, output: Path) -> None:
-        self._output = output
+        self.output = output
         self._taken: set[str] = set()
 
     def path(self, provider: str, model: str, name: str, suffix: str) -> Path:
@@ -152,10 +152,10 @@ class Names:
             number += 1
             free = f"{base}-{number}"
         self._taken.add(free.lower())
-        path = self._output / f"{free}{suffix}"
-        if not path.parent.resolve().is_relative_to(self._output.resolve()):
+        path = self.output / f"{free}{suffix}"
+        if not path.parent.resolve().is_relative_to(self.output.resolve()):
             raise UsageError(
-                f"the folder is outside {self._output}: {path.parent.resolve()}",
+                f"the folder is outside {self.output}: {path.parent.resolve()}",
                 where=str(path.parent),
                 hint="Remove the symbolic link, or choose another folder with -o.",
             )
@@ -185,11 +185,13 @@ def files_to_import(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path,
     Files in the output folder are skipped, too.
     """
     excluded = output.resolve()
+    stat = excluded.stat() if excluded.exists() else None
     for given in paths:
         if not given.is_dir():
             yield given, _own_name(given)
         elif given.resolve() != excluded:
-            for path in _walk(given, excluded):
+            seen = {(stat.st_dev, stat.st_ino)} if stat else set()
+            for path in map(Path, walk_files(str(given), lambda _: True, seen)):
                 yield path, path.relative_to(given).as_posix()
 
 
@@ -198,16 +200,6 @@ def _own_name(path: Path) -> str:
     folder = path.absolute().parent.name
     is_common = _COMMON_NAMES.fullmatch(path.name) and folder not in ("", "..")
     return f"{folder}/{path.name}" if is_common else path.name
-
-
-def _walk(top: Path, excluded: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(top):
-        here = Path(folder)
-        visible = (name for name in folders if not name.startswith("."))
-        folders[:] = sorted(name for name in visible if (here / name).resolve() != excluded)
-        for name in sorted(names):
-            if not name.startswith(".") and (here / name).is_file():
-                yield here / name
 
 
 def import_one(path: Path, source: str, labels: Labels, names: Names, tally: Tally) -> None:
@@ -265,6 +257,7 @@ def _write(imported: Imported, source: str, names: Names) -> None:
         is_one = labels[cassette.provider, cassette.model] == 1
         own = name if is_one else f"{name}.{safe_name(cassette.dialect)}"
         path = names.path(cassette.provider, cassette.model, own, ".yaml")
+        claim_cassette(names.output, path, "imported")
         with writing(path):
             save_cassette(cassette, path)
     name = _output_name(source, ".jsonl")
@@ -272,6 +265,7 @@ def _write(imported: Imported, source: str, names: Names) -> None:
         about = logged.about
         own = name if len(imported.conversations) == 1 else f"{name}.{number}"
         path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, own, ".jsonl")
+        claim(names.output, path.relative_to(names.output).as_posix())
         with writing(path):
             write_file(path, encode(logged))
 

@@ -19,6 +19,7 @@ from harness.cli.record import (
     parse_headers,
 )
 from harness.errors import UnreadableError, UsageError
+from harness.files.walk import is_yaml, walk_files
 from harness.recording.prompt_set import PromptEntry, load_prompts
 from harness.recording.recorder.options import RecordingLabels
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, marked, plain
@@ -30,7 +31,6 @@ from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
 from harness.wording import pluralize
 
-_SUFFIXES: Final = (".yaml", ".yml")
 _WEATHER: Final = Tool(
     "get_weather",
     "Get the weather of a city.",
@@ -104,7 +104,7 @@ def lint_command(
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
+            yield from map(Path, walk_files(str(path), is_yaml))
         else:
             yield path
 

@@ -1,7 +1,6 @@
 """`harness measure`: calculate rates of the turns in logs of any size."""
 
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import Literal
@@ -11,15 +10,16 @@ import msgspec
 
 from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
 from harness.cli.options import format_option, jobs_option, on_option, output_option
+from harness.cli.run_files import writing
 from harness.errors import UsageError
 from harness.files.load import load_yaml_file
 from harness.files.typed import convert
-from harness.files.write import write_file
 from harness.measuring.engine import PartCount, PartWork, measure_parts
+from harness.measuring.finished import NewMeasurement
 from harness.measuring.rates import Measured, measured
 from harness.measuring.rates_text import measured_text
 from harness.measuring.records import RECORD_KEYS
-from harness.measuring.rows import DEFAULT_FOLDER, FILES
+from harness.measuring.rows import DEFAULT_FOLDER
 from harness.measuring.samples import FOLDER, write_samples
 from harness.measuring.sources import Unread, parts_of
 from harness.reporting.visible import marked
@@ -76,35 +76,33 @@ def measure_command(  # noqa: PLR0913 - its options
     columns = _columns(mapping)
     if name:
         declared_normalizer(name)
-    output.mkdir(parents=True, exist_ok=True)
+    with writing(output):
+        new = NewMeasurement(output, sources)
     seen = _Seen()
-    work = PartWork(str(output.resolve()), columns, name)
+    work = PartWork(str(new.rows.resolve()), columns, name)
     clients = (name,) if name else ()
     with open_engine(on, clients, paths=(*sources, str(output))) as engine:
-        _clear(output)
         processes = jobs or engine.threads or os.cpu_count() or 1
-        for count in measure_parts(parts_of(sources), work, processes, engine.open_pool):
+        for count in measure_parts(
+            parts_of(sources, new.is_output), work, processes, engine.open_pool
+        ):
             seen.take(count)
     seen.print()
     if not seen.turns:
         click.echo("no turn was measured", err=True)
         return EXIT_USAGE if seen.damaged else EXIT_NOTHING_SELECTED
-    found = measured(output)
-    write_file(output / "measured.json", msgspec.json.encode(found))
+    found = measured(new.rows)
+    with writing(output):
+        new.publish(found)
     if style == "json":
         click.echo(msgspec.json.encode(found).decode())
     else:
         click.echo(measured_text(found, style), nl=False)
     if samples:
         _write_samples(found, output, columns)
+    with writing(output):
+        new.finish(seen.turns, seen.skipped, seen.damaged)
     return EXIT_USAGE if seen.damaged else 0
-
-
-def _clear(folder: Path) -> None:
-    """Remove the rows and samples of an earlier measurement."""
-    for old in folder.glob(FILES):
-        old.unlink()
-    shutil.rmtree(folder / FOLDER, ignore_errors=True)
 
 
 class _Seen:

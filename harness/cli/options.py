@@ -91,6 +91,19 @@ def output_option(help_text: str, *, default: str | None, is_folder: bool = True
     )
 
 
+def only_once(
+    _context: click.Context, option: click.Parameter, values: tuple[str, ...]
+) -> str | None:
+    """Return the one value of an option; refuse more, because click would use the last one only.
+
+    Raises:
+        BadParameter: the option was given several times.
+    """
+    if len(values) > 1:
+        raise click.BadParameter(f"expected it once, found it {len(values)} times", param=option)
+    return values[0] if values else None
+
+
 def peers_folder_option() -> Decorator:
     """Return the option `--folder`, the folder of the environments of peers."""
     return click.option(

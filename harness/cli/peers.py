@@ -16,6 +16,7 @@ from harness.cli.options import (
     evidence_option,
     format_option,
     jobs_option,
+    only_once,
     output_option,
     peers_folder_option,
     today_option,
@@ -135,7 +136,9 @@ def lock_peers(names: tuple[str, ...], *, every: bool) -> None:
 @click.option(
     "--cuts", type=click.Choice(CUTS), default="quick", show_default=True, help="As in harness run."
 )
-@click.option("--select", metavar="FILTERS", default="", help="As in harness run.")
+@click.option(
+    "--select", metavar="FILTERS", multiple=True, callback=only_once, help="As in harness run."
+)
 @evidence_option
 @click.option(
     "--seconds",
@@ -167,7 +170,7 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
     *,
     paths: tuple[Path, ...],
     cuts: Cuts,
-    select: str,
+    select: str | None,
     evidence: SelectedEvidence,
     seconds: float,
     measured: bool,
@@ -186,7 +189,7 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
     absolute = tuple(path.absolute() for path in paths)
     limit = cost_seconds if measured else 0.0
     runs = PeerRuns(
-        *(folder, output, today.isoformat(), seconds, cuts, select, absolute, limit, evidence)
+        *(folder, output, today.isoformat(), seconds, cuts, select or "", absolute, limit, evidence)
     )
     dialects = declared_dialects()
     chosen = [(it, it.dialects or dialects.get(it.name, ())) for it in select_peers(names)]

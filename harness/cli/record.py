@@ -20,6 +20,7 @@ from harness.cli.cassette_options import resolve_cassette
 from harness.cli.new import write_scenario
 from harness.cli.options import output_option, safe_name, wait_for_interrupt
 from harness.cli.refresh import refresh, with_recovered
+from harness.cli.run_files import claim_cassette
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import HarnessError, UsageError
 from harness.judging.scenario_file import load_scenario
@@ -158,6 +159,8 @@ def record_command(  # noqa: PLR0913 - one argument for each option
     if proxy is not None:
         output = rest["output"]
         path = output if output.suffix in {".yaml", ".yml"} else output / "proxy.yaml"
+        if path.exists() and mode == RecordMode.ALL.value:
+            claim_cassette(path.parent, path, "recorded")
         parse_upstream(upstream)
         recorder = Recorder(path, mode=mode, labels=about, allow_in_ci=allow_in_ci)
         return _serve_proxy(with_recovered(recorder), upstream, proxy)
@@ -214,13 +217,17 @@ def _record_one(
     headers = (("content-type", "application/json"), ("accept-encoding", "identity"))
     sent = msgspec.structs.replace(request, headers=(*headers, *config.headers))
     path = config.output / f"{name}.yaml"
+    draft = config.scenarios / path.name if config.scenarios is not None else None
+    if draft is not None and draft.exists():
+        raise UsageError("file already exists", where=str(draft), hint="Choose another folder.")
+    claim_cassette(config.output, path, "recorded")
     new = Recorder(path, mode=RecordMode.ALL, labels=about, allow_in_ci=config.allow_in_ci)
     with with_recovered(new) as recorder, upstream_response(recorder, sent) as answer:
         size = sum(map(len, answer.reads()))
     cassette = load_cassette(path, named_folder(path, "cassettes") or config.output)
     ended = cassette.interactions[0].ended
-    if config.scenarios is not None:
-        write_scenario(cassette, config.scenarios / f"{name}.yaml")
+    if draft is not None:
+        write_scenario(cassette, draft)
     broken = "" if ended == "complete" else f", {ended}"
     return path, marked(f"{path}: status {answer.head.status}, {size} bytes{broken}")
 

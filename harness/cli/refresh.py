@@ -33,6 +33,8 @@ def with_recovered(recorder: Recorder) -> Recorder:
     if recorder.recovered:
         text = pluralize(recorder.recovered, "interaction")
         click.echo(marked(f"{recorder.path}: {text} of a killed recording added"), err=True)
+    if recorder.damaged:
+        click.echo(marked(f"{recorder.path}: {recorder.damaged}"), err=True)
     return recorder
 
 

@@ -11,7 +11,7 @@ import click
 
 from harness.cli.gate import project_policy
 from harness.cli.options import open_option, output_option, today_option
-from harness.cli.run_files import context_of, find_run, incomplete_reason, write_text
+from harness.cli.run_files import claim, context_of, find_run, incomplete_reason, write_text
 from harness.reporting.page import render_page
 from harness.reporting.text.files import KINDS, files
 from harness.reporting.visible import marked
@@ -76,14 +76,16 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     policy = project_policy(today, tuple(map(Path, run.header.selection.paths)))
     with Questions(run) as questions:
         summary = summarize(run, policy, questions)
+        chosen = [kind for kind in KINDS if kind in selected]
+        texts = {name: text for kind in chosen for name, text in files(run, summary, kind).items()}
+        if not alone:
+            claim(folder, *([at.name] if _PAGE in selected else []), *texts)
         if _PAGE in selected:
             context = context_of(path, run, base, history)
             write_text(at, render_page(run, context, summary.gate, questions))
             click.echo(str(at))
-    for kind in KINDS:
-        if kind in selected:
-            for name, text in files(run, summary, kind).items():
-                write_text(folder / name, text)
-                click.echo(str(folder / name))
+    for name, text in texts.items():
+        write_text(folder / name, text)
+        click.echo(str(folder / name))
     if open_page:
         webbrowser.open(at.resolve().as_uri())

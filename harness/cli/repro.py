@@ -15,7 +15,7 @@ import click
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import jobs_option, peers_folder_option, safe_name
 from harness.cli.replay import LAST_RUN, find_cell
-from harness.cli.run_files import bundled_context, write_text
+from harness.cli.run_files import bundled_context, claim, write_text
 from harness.errors import UsageError
 from harness.judging.judge import LoadedSubject
 from harness.peers.record import read_results
@@ -191,6 +191,7 @@ def _write_scripts(
 
 def _write(script: str, name: str, result: Result, output: Path) -> _Written:
     path = output / f"{safe_name(name)}{load_driver(result.normalizer).suffix}"
+    claim(output, path.name)
     write_text(path, script)
     return _Written(path, result)
 

@@ -4,12 +4,12 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 
 import click
 import msgspec
@@ -26,12 +26,13 @@ from harness.cli.options import (
     format_option,
     jobs_option,
     on_option,
+    only_once,
     output_option,
     progress,
     target_options,
     today_option,
 )
-from harness.cli.run_files import context_of, write_text
+from harness.cli.run_files import DEFAULT_RUNS, RUN_FILE, claim, context_of, mark_start, write_text
 from harness.cli.run_imports import import_unread
 from harness.cli.run_selection import (
     RunRequest,
@@ -42,6 +43,7 @@ from harness.cli.run_selection import (
     read_last_run,
     request_of_last_run,
 )
+from harness.files.output import OutputFolder
 from harness.judging.replaying import CUTS, Cuts
 from harness.project import SelectedEvidence, project
 from harness.reporting.failures import list_failures
@@ -51,7 +53,7 @@ from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked
 from harness.results.catalogue import load_catalogue
 from harness.results.run import SCHEMA, Header, Run, Selection
-from harness.results.store import RunWriter, read_run
+from harness.results.store import RunWriter, files_of_run, read_run
 from harness.runs.declared import (
     declared_agent,
     declared_normalizer,
@@ -78,7 +80,37 @@ _CUTS: dict[str, Cuts] = {name: name for name in CUTS}
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 
-@click.command("run")
+class _RunCommand(click.Command):
+    """Marks a start also if the command line is wrong, so that an older run does not count."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **more: Any,  # noqa: ANN401 - click's own
+    ) -> click.Context:
+        """Parse the command line."""
+        given = list(args)
+        try:
+            return super().make_context(info_name, args, parent, **more)
+        except click.UsageError:
+            mark_start(_output_in(given))
+            raise
+
+
+def _output_in(args: Sequence[str]) -> Path:
+    """Return the output folder that a wrong command line names."""
+    for at, arg in enumerate(args):
+        if arg in ("-o", "--output"):
+            return Path(*args[at + 1 : at + 2])
+        for prefix in ("--output=", "-o"):
+            if arg.startswith(prefix):
+                return Path(arg.removeprefix(prefix))
+    return DEFAULT_RUNS
+
+
+@click.command("run", cls=_RunCommand)
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @target_options(has_default=True)
 @click.option(
@@ -93,12 +125,16 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     "--select",
     "words",
     metavar="FILTERS",
+    multiple=True,
+    callback=only_once,
     help=f"Select what matches all filters KEY:GLOB, separated by spaces. Keys: "
     f"{', '.join(FILTER_KEYS)}. Default: the filters of the project, if you pass no PATHS.",
 )
 @click.option(
     "--set",
     "requirement_set",
+    multiple=True,
+    callback=only_once,
     metavar="NAME",
     help="Judge only the bundled files and by the rules of this requirement set, such as 2026.12. "
     "Your own files are always judged. Default: that of the project, or else everything.",
@@ -155,6 +191,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     models. The exit code is that of `harness gate`, or 2 if a file cannot be used. All other files
     are judged even then.
     """
+    mark_start(output)
     given = import_unread(paths, output)
     found, selection, policy = _selected(
         RunRequest(
@@ -165,29 +202,43 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
             cuts,
             requirement_set,
             evidence,
+            given.files,
         ),
-        output / "run.jsonl" if last_failed else None,
+        output / RUN_FILE if last_failed else None,
         partial(project_policy, today, accept_new=accept_new),
     )
-    print_left_out(found, given.files)
+    print_left_out(found)
     if not found.jobs:
         click.echo(f"nothing selected: {empty_reason(found)}", err=True)
         return EXIT_NOTHING_SELECTED
     planned, skipped = without_skipped(found.jobs, policy)
     header = _header(
-        replace(selection, skipped=skipped), found.clients, len(found.subjects), planned
+        replace(
+            selection,
+            skipped=skipped,
+            cells=tuple(map(cell_id, planned)) if selection.last_failed else (),
+        ),
+        found.clients,
+        len(found.subjects),
+        planned,
     )
-    path, started = output / "run.jsonl", monotonic()
+    path, started = output / RUN_FILE, monotonic()
+    page = None if no_report else output / "index.html"
+    claim(output, *files_of_run(path), *([] if page is None else [page.name]))
     clients = (header.names_of_normalizers, header.names_of_agents)
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
         done = _execute(header, planned, jobs, path, engine)
+    OutputFolder(output).release(*files_of_run(path))
     for each in done.unreadable:
         print_error(each.error)
+    for name in done.stopped:
+        what = "several cells in a row did not end, so its other cells did not run"
+        click.echo(f"stopped: {marked(name)}: {what}", err=True)
     if not done.done:  # a run file at `path` is from an earlier run
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
         code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
     else:
-        page, seconds = None if no_report else output / "index.html", monotonic() - started
+        seconds = monotonic() - started
         ranked = rankings or style == "markdown" or asks_about_models(found)
         code = _finish_run(path, policy, page, style, seconds, ranked=ranked)
     return EXIT_USAGE if done.unreadable or given.damaged else code
@@ -228,7 +279,9 @@ def _selected(
 def _header(
     selection: Selection, chosen: SelectedClients, scenario_count: int, planned: tuple[Job, ...]
 ) -> Header:
-    agents = chosen.agents if any(job.subject.conversation for job in planned) else ()
+    own = project().table.agents  # each of them must be judged
+    has_conversations = any(job.subject.conversation for job in planned)
+    agents = tuple(name for name in chosen.agents if has_conversations or name in own)
     options = [option for name in chosen.normalizers for option in ("-n", name)]
     options += [option for name in agents for option in ("-a", name)]
     return Header(

@@ -1,6 +1,7 @@
 """Find and read run files for commands, and write their output files."""
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -10,12 +11,13 @@ import msgspec
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.files.output import MARKER, OutputFolder
 from harness.files.write import PARTIAL, write_file
 from harness.reporting.report import NamedRun, ReportContext
 from harness.results.catalogue import load_catalogue
 from harness.results.kill_table import load_kill_table
 from harness.results.run import Run
-from harness.results.store import read_run
+from harness.results.store import read_run, start_mark
 from harness.verdicts.history import (
     FOLDER,
     MOST_COMPARED,
@@ -25,8 +27,12 @@ from harness.verdicts.history import (
     kept_runs,
     run_digest,
 )
+from harness.wire.cassette import OriginKind
+from harness.wire.cassette_file import VCRPY, load_cassette
+from harness.wording import pluralize
 
 DEFAULT_RUNS = Path("reports")
+RUN_FILE = "run.jsonl"
 
 
 def write_text(output: Path, text: str) -> None:
@@ -37,6 +43,34 @@ def write_text(output: Path, text: str) -> None:
     """
     with writing(output):
         write_file(output, text.encode("utf-8"))
+
+
+def claim(folder: Path, *names: str, is_own: Callable[[Path], bool] = lambda _: False) -> None:
+    """Add files to the list of those that the harness wrote into `folder`, before it writes them.
+
+    Raises:
+        UsageError: one of the files exists and the harness did not write it, or the list of files
+            cannot be written.
+    """
+    with writing(folder / MARKER):
+        OutputFolder(folder).claim(*names, is_own=is_own)
+
+
+def claim_cassette(folder: Path, path: Path, kind: OriginKind) -> None:
+    """Claim the cassette at `path` below `folder`; one that the harness made is always its own.
+
+    Raises:
+        UsageError: the file exists, and is not a cassette of this kind that the harness made.
+    """
+
+    def is_own(old: Path) -> bool:
+        try:
+            origin = load_cassette(old).origin
+        except UnreadableError:
+            return False
+        return origin.kind == kind and origin.by != VCRPY
+
+    claim(folder, path.relative_to(folder).as_posix(), is_own=is_own)
 
 
 @contextmanager
@@ -173,10 +207,45 @@ def incomplete_reason(run: Run) -> str:
     """Return why `run` lacks some of its cells; "" if it has all."""
     if run.footer is None:
         return f"incomplete run file: expected a footer after {len(run.results)} results"
-    if run.footer.interrupted:
-        done = run.footer.results
-        return f"interrupted run: it has {done} of {done + run.footer.not_run} cells"
+    if run.footer.interrupted or run.footer.not_run:
+        done, word = run.footer.results, "interrupted" if run.footer.interrupted else "incomplete"
+        return f"{word} run: it has {done} of {done + run.footer.not_run} cells"
     return ""
+
+
+def mark_start(output: Path) -> None:
+    """Mark that a run starts, so that the run before it does not count if this one fails.
+
+    Raises:
+        UsageError: the mark cannot be written.
+    """
+    path = output / RUN_FILE
+    if path.exists():
+        claim(output, start_mark(path).name)
+        write_text(start_mark(path), "A run has started and has not finished.\n")
+
+
+def require_finished_start(path: Path) -> None:
+    """Check that no later run failed to start or was killed, so that the one at `path` counts.
+
+    Raises:
+        UnreadableError: a later run did not finish.
+    """
+    if start_mark(path).exists():
+        raise UnreadableError(
+            "from an earlier run: the last one did not start, or was killed",
+            where=str(path),
+            hint="Run it again with `harness run`.",
+        )
+
+
+def run_age(path: Path) -> str:
+    """Return the age of the run file at `path` as text, such as `3 minutes old`."""
+    seconds = max(0.0, time.time() - path.stat().st_mtime)
+    for name, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            return f"{pluralize(int(seconds // length), name)} old"
+    return f"{pluralize(int(seconds), 'second')} old"
 
 
 def read_finished_run(path: Path) -> Run:

@@ -4,7 +4,6 @@ The cassettes are written to the folder `imported` of the output folder, and rep
 last run.
 """
 
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -13,7 +12,7 @@ import click
 import msgspec
 
 from harness.cli.import_ import Names, Tally, count_lines, files_to_import, import_one
-from harness.errors import UsageError
+from harness.files.output import OutputFolder
 from harness.recording.importing import Labels
 from harness.reporting.visible import marked
 from harness.runs.selection import is_subject
@@ -21,8 +20,6 @@ from harness.shipped import BUNDLED, is_bundled
 from harness.wording import pluralize
 
 _FOLDER: Final = "imported"
-# Shows that `harness run` wrote the folder, and may remove it.
-_MARKER: Final = ".written-by-harness-run"
 # Files with another suffix are imported if the user names them.
 _SUFFIXES: Final = frozenset(
     {
@@ -60,7 +57,9 @@ def import_unread(paths: tuple[Path, ...], output: Path) -> ImportedPaths:
     wanted = list(_unread(paths, output))
     if not wanted:
         return ImportedPaths(paths)
-    _remove(folder)
+    own = OutputFolder(folder)
+    own.require_own()
+    own.remove(own.listed())
     tally, names = Tally(), Names(folder)
     taken: set[Path] = set()
     for path, source in wanted:
@@ -70,7 +69,6 @@ def import_unread(paths: tuple[Path, ...], output: Path) -> ImportedPaths:
     if not tally.cassettes and not tally.conversations:
         _report(tally, folder)
         return ImportedPaths(paths, frozenset(taken), damaged=bool(tally.damaged))
-    (folder / _MARKER).write_bytes(b"")
     _report(tally, folder)
     left = tuple(path for path in paths if path not in taken)
     return ImportedPaths((*left, folder), frozenset(taken), damaged=bool(tally.damaged))
@@ -84,19 +82,6 @@ def _unread(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
             continue
         if path.name != BUNDLED and not is_subject(path, named=is_named):
             yield path, source
-
-
-def _remove(folder: Path) -> None:
-    """Remove the cassettes of the last run."""
-    if not folder.exists():
-        return
-    if not (folder / _MARKER).is_file():
-        raise UsageError(
-            "the folder for imported recordings was not written by `harness run`",
-            where=str(folder),
-            hint="Choose another output folder with -o.",
-        )
-    shutil.rmtree(folder)
 
 
 def _report(tally: Tally, folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 import fnmatch
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -10,6 +10,7 @@ import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError, UnreadableError
+from harness.files.write import partial_path
 from harness.project import SelectedEvidence, project
 from harness.recording.importing import reason_of_unread_api
 from harness.reporting.visible import marked
@@ -19,7 +20,7 @@ from harness.runs.filters import selects_models
 from harness.runs.load import load_recording
 from harness.runs.plan import cell_id
 from harness.runs.request import RequestedCells, SelectedClients, requested_cells, selected_clients
-from harness.runs.selection import own_folders, select_subjects, unrecognized_files
+from harness.runs.selection import own_folders, select_subjects
 from harness.shipped import BUNDLED, bundled_folder, is_bundled
 from harness.verdicts.gate import judge_gate
 from harness.verdicts.policy import GatePolicy
@@ -37,6 +38,7 @@ class RunRequest(msgspec.Struct, frozen=True):
             none.
         evidence: `own` to judge third-party clients also by streams that no server is known to
             send; "" for the project's setting.
+        without: files to leave out, because their recordings were imported.
     """
 
     clients: SelectedClients
@@ -46,13 +48,15 @@ class RunRequest(msgspec.Struct, frozen=True):
     cuts: str | None
     requirement_set: str | None = None
     evidence: SelectedEvidence = ""
+    without: frozenset[Path] = frozenset()
 
     @property
     def cells(self) -> RequestedCells:
         """Return the cells that these options select."""
         chosen = selected_clients(self.clients.normalizers, self.clients.agents)
         return requested_cells(
-            *(chosen, self.paths, self.words, self.dialect, self.requirement_set, self.evidence)
+            *(chosen, self.paths, self.words, self.dialect, self.requirement_set, self.evidence),
+            without=self.without,
         )
 
 
@@ -78,7 +82,14 @@ def request_of_last_run(asked: RunRequest, last: Run) -> RunRequest:
 
 
 def read_last_run(path: Path) -> Run | None:
-    """Return the run at `path`; if there is none, print a note and return None."""
+    """Return the run at `path`, or a later one that was killed; None with a note if there is none.
+
+    Raises:
+        UnreadableError: the run is damaged.
+    """
+    killed = partial_path(path)
+    if killed.is_file() and killed.stat().st_size:
+        return read_run(killed)
     if path.is_file():
         return read_run(path)
     click.echo(f"--lf: {marked(str(path))} does not exist, so all cells run", err=True)
@@ -86,17 +97,37 @@ def read_last_run(path: Path) -> Run | None:
 
 
 def only_failed(found: RequestedCells, last: Run, policy: GatePolicy) -> RequestedCells:
-    """Return the cells that failed in the last run and are not accepted; all if none failed."""
+    """Return the cells that failed in the last run and are not accepted, or that it never ran.
+
+    If there are none, return all.
+    """
     accepted = {each.cell for each in judge_gate(last, policy).excused}
     failed = {it.cell for it in last.results if it.outcome.fails} - accepted
-    jobs = tuple(job for job in found.jobs if cell_id(job) in failed)
+    left = _never_run(found, last)
+    jobs = tuple(job for job in found.jobs if cell_id(job) in failed | left)
+    gone = failed - {cell_id(job) for job in found.jobs}
+    if gone:
+        number = pluralize(len(gone), "cell")
+        click.echo(f"--lf: {number} that failed no longer exist, such as {min(gone)}", err=True)
     if not jobs:
         click.echo("--lf: no selected cell failed in the last run, so all cells run", err=True)
         return found
-    click.echo(f"--lf: {pluralize(len(jobs), 'cell')} failed in the last run", err=True)
+    click.echo(f"--lf: {pluralize(len(jobs) - len(left), 'cell')} failed in the last run", err=True)
+    if left:
+        click.echo(f"--lf: {pluralize(len(left), 'cell')} never ran, because it stopped", err=True)
     subjects = {job.subject for job in jobs}
     kept = tuple(each for each in found.subjects if each in subjects)
     return msgspec.structs.replace(found, jobs=jobs, subjects=kept, refused={}, left_out=())
+
+
+def _never_run(found: RequestedCells, last: Run) -> set[str]:
+    """Return the cells of `found` that the last run planned and did not run."""
+    if last.complete:
+        return set()
+    selection = last.header.selection
+    here = {cell_id(job) for job in found.jobs}
+    planned = here.intersection(selection.cells) if selection.last_failed else here
+    return planned - {it.cell for it in last.results} - set(selection.skipped)
 
 
 def asks_about_models(found: RequestedCells) -> bool:
@@ -111,15 +142,8 @@ def asks_about_models(found: RequestedCells) -> bool:
     return any(named) or selects_models(found.words)
 
 
-def print_left_out(found: RequestedCells, imported: Collection[Path] = ()) -> None:
-    """Print the unrecognized files, and why agents cannot run some logged conversations.
-
-    The `imported` files are not unrecognized.
-    """
-    for file in unrecognized_files(found.paths):
-        if file in imported:
-            continue
-        click.echo(f"skipped: {marked(str(file))}: neither a scenario nor a cassette", err=True)
+def print_left_out(found: RequestedCells) -> None:
+    """Print why cassettes and logged conversations are not judged, and the unlisted scenarios."""
     for why, count in Counter(_reasons_not_judged(found)).most_common():
         click.echo(f"not judged: {pluralize(count, 'cassette')}: {marked(why)}", err=True)
     if not found.paths:

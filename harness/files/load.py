@@ -1,5 +1,6 @@
 """Read files as bytes, YAML or TOML, always with a limit of their size."""
 
+import os
 import tomllib
 from io import FileIO
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any, BinaryIO, Final
 
 from harness.errors import UnreadableError
 from harness.files.kept import note_read
+from harness.files.walk import unusable_reason
 from harness.files.yaml_text import MAX_BYTES, load_yaml
 
 BOM: Final = b"\xef\xbb\xbf"
@@ -25,8 +27,8 @@ def read_file(
     """Return the bytes of the file at `path`.
 
     Args:
-        path: the file. A pipe or device is read up to the limit, because the size that it states is
-            not reliable.
+        path: the file. A pipe or device is read only below /dev and /proc, and up to the limit,
+            because the size that it states is not reliable.
         most: the limit in bytes; None for the limit of YAML files.
         problem: the start of the error text if the file cannot be read.
         hint: the hint of that error.
@@ -36,6 +38,7 @@ def read_file(
         UnreadableError: the file cannot be read, or is larger than the limit.
     """
     limit = MAX_BYTES if most is None else most
+    _refuse_special(path)
     try:
         with path.open("rb") as file:
             note_read(str(path), file.fileno())
@@ -55,12 +58,20 @@ def read_head(path: Path | str) -> bytes:
     Raises:
         UnreadableError: the file cannot be read.
     """
+    _refuse_special(path)
     try:
         with open(path, "rb", buffering=0) as file:
             note_read(str(path), file.fileno())
             return _read_at_most(file, _HEAD_BYTES).removeprefix(BOM)
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+
+
+def _refuse_special(path: Path | str) -> None:
+    """Refuse a pipe or a device in a folder, because reading it could take forever."""
+    problem = unusable_reason(os.fspath(path))
+    if problem:
+        raise UnreadableError(problem, where=str(path), hint="Replace it with a regular file.")
 
 
 def _read_at_most(file: BinaryIO | FileIO, most: int) -> bytes:

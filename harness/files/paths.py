@@ -20,6 +20,18 @@ def path_below(path: Path | str, root: Path | str) -> Path | None:
     return resolved.relative_to(folder) if resolved.is_relative_to(folder) else None
 
 
+def relative_id(path: Path | str, root: Path | str) -> Path:
+    """Return the path of a file relative to `root`, from which its id is made; else its name.
+
+    A file in a linked folder has the path by which it was found.
+    """
+    text = os.fspath(path)
+    rest = text.removeprefix(os.fspath(root).rstrip(os.sep) + os.sep)
+    if rest != text and ".." not in rest.split(os.sep):
+        return Path(rest)
+    return path_below(path, root) or Path(Path(path).resolve().name)
+
+
 def _below_without_links(path: str, root: str) -> str:
     """Return the rest of `path` after `root`; "" if a part of `path` is a link or `..`."""
     rest = path.removeprefix(root.rstrip(os.sep) + os.sep)

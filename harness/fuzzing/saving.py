@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from shutil import rmtree
 from typing import Final
 
 import msgspec
 
+from harness.files.output import OutputFolder
 from harness.files.write import write_file
 from harness.files.yaml_text import format_flow
 from harness.fuzzing.found import FuzzFinding
@@ -80,12 +80,18 @@ def command_of(finding: FuzzFinding, folder: Path) -> str:
 
 
 def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
-    """Write a cassette and a scenario into `folder` for each finding."""
+    """Write a cassette and a scenario into `folder` for each finding.
+
+    Raises:
+        UsageError: a file exists that the harness did not write.
+    """
+    output = OutputFolder(folder)
     for finding in findings:
         name = _name(finding)
+        output.claim(*_files(name))
         texts = (format_cassette(_cassette(finding)), scenario_text(finding, name))
-        for kind, text in zip(_KINDS, texts, strict=True):
-            write_file(folder / kind / f"{name}.yaml", text.encode("utf-8"))
+        for file, text in zip(_files(name), texts, strict=True):
+            write_file(folder / file, text.encode("utf-8"))
 
 
 def unfinished(database: Path) -> Path:
@@ -95,17 +101,30 @@ def unfinished(database: Path) -> Path:
 
 def adopt_unfinished(database: Path, name: str) -> None:
     """Move the findings of a killed search of the client `name` to the finished ones."""
-    for kind in _KINDS:
-        for path in unfinished(database).glob(f"{kind}/fuzz/{plain_name(name)}/*.yaml"):
-            to = database / path.relative_to(unfinished(database))
-            to.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(to)
+    files = _unfinished_files(database, name)
+    if files:
+        OutputFolder(database).claim(*files)
+    for file in files:
+        to = database / file
+        to.parent.mkdir(parents=True, exist_ok=True)
+        (unfinished(database) / file).replace(to)
 
 
 def discard_unfinished(database: Path, name: str) -> None:
     """Remove the unfinished findings for the client `name`, because they are saved now."""
-    for kind in reversed(_KINDS):
-        rmtree(unfinished(database) / kind / "fuzz" / plain_name(name), ignore_errors=True)
+    OutputFolder(unfinished(database)).remove(reversed(_unfinished_files(database, name)))
+
+
+def _unfinished_files(database: Path, name: str) -> list[str]:
+    """Return the unfinished findings for the client `name`; cassettes come first."""
+    listed = OutputFolder(unfinished(database)).listed()
+    of_client = f"/fuzz/{plain_name(name)}/"
+    return [file for kind in _KINDS for file in listed if file.startswith(f"{kind}{of_client}")]
+
+
+def _files(name: str) -> tuple[str, ...]:
+    """Return the files of a saved finding, in the order of writing."""
+    return tuple(f"{kind}/{name}.yaml" for kind in _KINDS)
 
 
 def _name(finding: FuzzFinding) -> str:
@@ -159,6 +178,4 @@ def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
 
 def delete_saved(subject: Subject, folder: Path) -> None:
     """Delete the files of a saved finding from the database `folder`, because its bug is fixed."""
-    name = subject_id(subject)
-    for kind in reversed(_KINDS):
-        (folder / kind / f"{name}.yaml").unlink(missing_ok=True)
+    OutputFolder(folder).remove(reversed(_files(subject_id(subject))))

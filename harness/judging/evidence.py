@@ -10,6 +10,7 @@ from functools import cached_property
 
 import msgspec
 
+from harness.dialects.table import read_request
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
@@ -20,7 +21,7 @@ from harness.results.replay import Replay
 from harness.turns.arguments import meaning
 from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
 from harness.turns.oracle_reading import OracleReading
-from harness.turns.turn import Turn
+from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Interaction
 
 _Keys = list[tuple[Hashable, ...]]
@@ -136,6 +137,11 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """Whether the normalizer wrongly reports a failure; then no call or text counts as lost."""
         is_wrong = self.emitted_failure is not None and self.expectation.failure is None
         return is_wrong and "failure" in self.judged
+
+    @cached_property
+    def offered_tools(self) -> tuple[Tool, ...]:
+        """The tools that the request offers."""
+        return tuple(read_request(self.interaction.dialect, self.interaction.request).tools)
 
     @cached_property
     def pairing(self) -> CallPairing:

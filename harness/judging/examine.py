@@ -23,6 +23,7 @@ from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking
 from harness.wire.interaction import Interaction
+from harness.workers import process_limits
 
 _TIME_RULES = tuple(rule for rule in TURN_RULES.values() if rule.of == "time")
 _DELTA_RULES = tuple(rule for rule in TURN_RULES.values() if rule.of in ("deltas", "time"))
@@ -187,6 +188,8 @@ def _iter_evidence(
 def _findings(evidence: TurnEvidence) -> list[Finding]:
     whole, other = evidence.whole, evidence.replay
     stopped = whole.error or whole.hung or other.error or other.hung
+    if other is whole or stopped or other.turn != whole.turn:
+        process_limits.renew_for_work()
     if other is whole:
         return findings(TURN_RULES.values(), evidence)
     if stopped or other.turn != whole.turn:

@@ -13,7 +13,7 @@ from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_turn, request_digest, turn_facts
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn, examine
-from harness.judging.expected import apply_declarations, expectation_from
+from harness.judging.expected import apply_declarations, expectation_from, hidden_fields
 from harness.judging.make_case import make_case
 from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
@@ -21,7 +21,7 @@ from harness.judging.required import is_reframed, shown_capabilities
 from harness.judging.scenario import Scenario
 from harness.normalizers.protocol import Normalizer
 from harness.results.case import Case
-from harness.results.expectation import Expectation
+from harness.results.expectation import Expectation, Field
 from harness.results.finding import LEVELS, Finding, lower
 from harness.results.outcome import Blame, Outcome
 from harness.results.result import CASSETTE_PREFIX, Result, TurnFacts, body_digest
@@ -30,6 +30,7 @@ from harness.turns.oracle_reading import OracleReading
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
 from harness.wire.interaction import Interaction
+from harness.workers import process_limits
 
 # What happens to turns whose evidence is `own`: judged as all others (clients of this repository),
 # judged with SHOULD as the highest level, or left out.
@@ -105,7 +106,8 @@ def judge_subject(  # noqa: PLR0913 - options, by keyword
         return bare, None
     with deadlines():
         parts = _examined_turns(subject, normalizer, cuts, limits, own)
-    result = _judged_turns(bare, subject, parts)
+    process_limits.renew_for_work()
+    result = _judged_turns(bare, subject, parts, hides=bool(hidden_fields(normalizer)))
     shown = _shown_turn(result, shows_turns=shows_turns)
     cases = (make_case(result.cell, part, limits) for part in parts if part.evidence.index == shown)
     return result, next(cases, None)
@@ -177,7 +179,10 @@ def _generated_ids(evidence: TurnEvidence) -> set[str]:
     return set(ids) - sent_ids(ids, [evidence.interaction.body])
 
 
-def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[ExaminedTurn]) -> Result:
+def _judged_turns(
+    bare: Result, subject: LoadedSubject, parts: Sequence[ExaminedTurn], *, hides: bool
+) -> Result:
+    """Return the result of a cell; `hides` says whether the client does not expose all fields."""
     scenario = subject.scenario
     reported = [part for part in parts if part.whole.turn.parse_errors]
     broken = [part for part in parts if part.broken]
@@ -190,7 +195,8 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
         (finding for part in parts for finding in part.findings),
         parse_errors=bool(reported),
         blame=lambda: blame_of_turn(scenario, reported[0]),
-        judged=any("calls" not in turn.ambiguous for turn in turns),
+        judged=any("calls" not in turn.ambiguous for turn in turns)
+        and not (hides and all(map(_has_nothing_to_show, parts))),
     )
     return msgspec.structs.replace(
         judged,
@@ -201,6 +207,20 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
             each for each in range(len(subject.cassette.interactions)) if each not in examined
         ),
     )
+
+
+def _has_nothing_to_show(part: ExaminedTurn) -> bool:
+    """Return whether a client that emits nothing would conform, because it hides the rest."""
+    expected = part.evidence.expectation
+    values: dict[Field, object] = {
+        "text": expected.text,
+        "reasoning": expected.reasoning,
+        "calls": expected.calls,
+        "rejected": expected.rejected,
+        "failure": expected.failure,
+        "finish": expected.finish,
+    }
+    return not any(value for field, value in values.items() if field in expected.judged)
 
 
 def with_findings(

@@ -18,8 +18,9 @@ from harness.errors import UnreadableError, UsageError
 from harness.files import yaml_text
 from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_file
-from harness.files.paths import path_below
+from harness.files.paths import relative_id
 from harness.files.typed import File, Text, convert, require_json
+from harness.files.walk import is_yaml, walk_files
 from harness.judging.conversations.script import (
     ConversationFile,
     ConversationScript,
@@ -163,7 +164,7 @@ def _below(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
     elif path.is_dir():
-        for found in path.rglob(f"*{SUFFIX}"):
+        for found in map(Path, walk_files(str(path), is_yaml)):
             if SHARED_FOLDERS.isdisjoint(found.relative_to(path).parts[:-1]):
                 yield found
     else:
@@ -320,8 +321,7 @@ def _empty_lines(found: re.Match[bytes]) -> bytes:
 
 
 def _scenario_id(path: Path, root: Path) -> str:
-    inside = path_below(path, root) or Path(path.name)
-    return inside.with_suffix("").as_posix()
+    return relative_id(path, root).with_suffix("").as_posix()
 
 
 def _expectation(turn: TurnFile, path: str, where: str, compared: _Compared) -> Expectation:

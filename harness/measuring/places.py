@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.errors import UnreadableError, UsageError
+from harness.files.walk import unusable_reason, walk_files
 
 
 def is_url(place: str) -> bool:
@@ -37,12 +38,14 @@ def _found_at_url(url: str) -> Iterator[str]:
 
 def _found_on_disk(path: Path) -> Iterator[str]:
     if path.is_dir():
-        for each in path.rglob("*"):
-            hidden = any(part.startswith(".") for part in each.relative_to(path).parts)
-            if each.is_file() and not hidden:
-                yield str(each)
+        yield from walk_files(str(path), lambda _: True)
     elif path.exists():
         yield str(path)
+
+
+def is_readable(place: str) -> bool:
+    """Return whether `place` is a file, and not a pipe, a device or a link that leads nowhere."""
+    return is_url(place) or not unusable_reason(place)
 
 
 def open_place(place: str) -> IO[bytes]:
@@ -56,6 +59,8 @@ def open_place(place: str) -> IO[bytes]:
             system, path = _file_system(place)
             opened: IO[bytes] = system.open(path, "rb")
             return opened
+        if problem := unusable_reason(place):
+            raise UnreadableError(problem, where=place)
         return Path(place).open("rb")
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror or error}", where=place) from None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import UnscrubbedError
+from harness.files.output import OutputFolder
 from harness.measuring.rates import Signature
 from harness.measuring.records import LoggedTurn
 from harness.measuring.sources import find_turns
@@ -31,7 +32,7 @@ def write_samples(
     Returns:
         The number of written cassettes, and the reason for each turn that was not written.
     """
-    written, refused = 0, []
+    written, refused, output = 0, list[str](), OutputFolder(folder)
     for number, signature in enumerate(signatures, 1):
         for index, (file, position, digest, record) in enumerate(signature.samples, 1):
             turn = _turn_at(file, position, digest, mapping)
@@ -44,6 +45,7 @@ def write_samples(
             except UnscrubbedError as error:
                 refused.append(f"{where}: a secret cannot be replaced: {error.what}")
                 continue
+            output.claim(f"{cassette.id}.yaml")
             save_cassette(cassette, folder / f"{cassette.id}.yaml")
             written += 1
     return written, tuple(refused)

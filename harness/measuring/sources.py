@@ -8,7 +8,8 @@ import gzip
 import io
 import tarfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import filterfalse
 from pathlib import PurePath
 from typing import IO, Final, Literal, cast
 
@@ -17,7 +18,7 @@ import msgspec
 from harness.errors import HarnessError, UnreadableError
 from harness.measuring.formats import turns_of
 from harness.measuring.parquet import number_of_rows, read_rows
-from harness.measuring.places import files_below, open_place, size_of
+from harness.measuring.places import files_below, is_readable, open_place, size_of
 from harness.measuring.records import LoggedTurn
 from harness.recording.importing import Labels, import_file
 
@@ -66,8 +67,14 @@ class Unread(msgspec.Struct, frozen=True):
 Read = tuple[str, int, LoggedTurn] | Unread
 
 
-def parts_of(places: Iterable[str]) -> Iterator[Part]:
+def parts_of(
+    places: Iterable[str], excluded: Callable[[str], bool] = lambda _: False
+) -> Iterator[Part]:
     """Yield the parts of the logs at `places`, which are paths or URLs, always in the same order.
+
+    Args:
+        places: files, folders and URLs.
+        excluded: returns whether a file is left out.
 
     Raises:
         UsageError: a file or folder does not exist.
@@ -76,8 +83,8 @@ def parts_of(places: Iterable[str]) -> Iterator[Part]:
     number = 0
     others: list[str] = []
     for place in places:
-        for file in files_below(place):
-            if file.lower().endswith((*_LINES, ".parquet")):
+        for file in filterfalse(excluded, files_below(place)):
+            if file.lower().endswith((*_LINES, ".parquet")) and is_readable(file):
                 for start, stop in _spans(file):
                     reader: Reader = "rows" if file.lower().endswith(".parquet") else "lines"
                     yield Part(number, reader, (file,), start, stop)

@@ -18,6 +18,7 @@ import msgspec
 
 from harness import shipped
 from harness.errors import UsageError
+from harness.files.output import OutputFolder
 from harness.peers.locks import npm_lock, python_lock, read_lock
 from harness.peers.process import run_bounded
 from harness.peers.table import Peer, peers
@@ -73,15 +74,37 @@ def environment_of(peer: Peer, folder: Path) -> Environment:
 
 
 def install(environment: Environment) -> None:
-    """Create the environment that its lock describes, and replace an older one.
+    """Create the environment that its lock describes, and then remove an older one.
 
     Raises:
-        UsageError: a package manager is not installed, or failed.
+        UsageError: a package manager is not installed, or failed, and then the older environment
+            is still there; or the folder has files and the harness did not make it.
         UnreadableError: the environment has no lock.
     """
     lock = read_lock(environment.name)
+    path = environment.path
+    old = path.with_name(f"{path.name}.old")
+    for folder in (path, old):
+        if not (folder / _STAMP).is_file():  # an older harness wrote no marker
+            OutputFolder(folder).require_own()
+    if (path / _STAMP).is_file():
+        shutil.rmtree(old)
+        path.rename(old)
+    try:
+        _fill(environment)
+        (path / _STAMP).write_bytes(lock)
+    except BaseException:
+        if (old / _STAMP).is_file():
+            shutil.rmtree(path)
+            old.rename(path)
+        raise
+    shutil.rmtree(old)
+
+
+def _fill(environment: Environment) -> None:
+    """Install the packages of the environment into its folder, after emptying it."""
     shutil.rmtree(environment.path, ignore_errors=True)
-    environment.path.mkdir(parents=True)
+    OutputFolder(environment.path).require_own()
     if environment.language == "python":
         create_venv(environment.path)
         # With bytecode, because importing a library must not exceed the limit of a replay.
@@ -92,7 +115,6 @@ def install(environment: Environment) -> None:
             shutil.copy(file, environment.path)
         run_tool(_NPM_CI, environment.path)
     link_harness(environment)
-    (environment.path / _STAMP).write_bytes(lock)
 
 
 def link_harness(environment: Environment) -> None:
@@ -147,9 +169,10 @@ def create_venv(path: Path) -> None:
     """
     uv = shutil.which("uv")
     if uv is None:
-        run_tool((sys.executable, "-m", "venv", "--clear", str(path)), path)
+        run_tool((sys.executable, "-m", "venv", str(path)), path)
     else:
-        run_tool((uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(path)), path)
+        options = ("--quiet", "--allow-existing", "--python", sys.executable)
+        run_tool((uv, "venv", *options, str(path)), path)
 
 
 def pip(path: Path, action: str, *options: str) -> str:

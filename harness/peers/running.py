@@ -4,7 +4,6 @@ If a peer hangs, prints too much or dies, only this peer is recorded as not judg
 The cost of a judged peer is measured afterwards.
 """
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,11 +15,12 @@ import msgspec
 
 from harness import __version__
 from harness.errors import HarnessError
+from harness.files.output import OutputFolder
 from harness.judging.replaying import Cuts
 from harness.peers.environment import environment_of, link_harness
 from harness.peers.inputs import inputs_digest
 from harness.peers.process import judging_variables, run_bounded
-from harness.peers.record import RUN, PeerRecord, complete_run, write_record
+from harness.peers.record import RECORD, RUN, PeerRecord, complete_run, write_record
 from harness.peers.smoke import smoke_conversations, write_smoke_cases
 from harness.peers.table import Peer
 from harness.project import SelectedEvidence
@@ -28,6 +28,7 @@ from harness.reporting.visible import plain
 from harness.results.cost import Cost
 from harness.results.outcome import Outcome
 from harness.results.run import Run
+from harness.results.store import files_of_run
 
 _SMOKE_SECONDS: Final = 120.0
 _JUDGED: Final = (0, 1)  # exit codes of `harness run`: the gate passed or failed
@@ -35,6 +36,7 @@ _JUDGED: Final = (0, 1)  # exit codes of `harness run`: the gate passed or faile
 # cost only one cell, so a run needs a second process.
 _SMOKE_PROCESSES: Final = 1
 _PROCESSES: Final = 2
+_FILES: Final = (RECORD, *files_of_run(Path(RUN)))
 
 
 class PeerRuns(msgspec.Struct, frozen=True):
@@ -102,6 +104,8 @@ def judge_peers(
     """
     stop = Event()
     judges = [_PeerJudge(peer, dialects, runs, stop) for peer, dialects in peers]
+    for judge in judges:
+        judge.claim()
     for environment in {judge.environment for judge in judges}:
         if environment.state == "installed":
             link_harness(environment)
@@ -124,10 +128,21 @@ class _PeerJudge:
         self._folder = runs.output.absolute() / peer.name
         self._seconds = 0.0
 
+    def claim(self) -> None:
+        """Check that no file of the user is in the folder of the peer, and mark the folder.
+
+        Raises:
+            UsageError: the folder exists, and the harness did not make it.
+        """
+        folder = OutputFolder(self._folder)
+        folder.require_own()
+        folder.claim(*_FILES)
+
     def judge(self) -> PeerRecord:
         """Judge the peer if it passes its smoke cases, and write and return its record."""
-        shutil.rmtree(self._folder, ignore_errors=True)  # an older run must not count as this one
-        self._folder.mkdir(parents=True)
+        folder = OutputFolder(self._folder)
+        folder.remove(_FILES)  # an older run must not count as this one
+        folder.claim(*_FILES)
         why = ""
         try:
             self._judge()

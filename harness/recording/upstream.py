@@ -16,7 +16,7 @@ from http.client import (
 )
 from socket import SHUT_RDWR, socket
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from harness.errors import RecordingError, UsageError
@@ -30,6 +30,12 @@ from harness.wire.interaction import Ended, Request
 TIMEOUT_SECONDS: Final = 600.0
 
 _READ_BYTES: Final = 65_536
+_INTERIM: Final = 100
+_SWITCHING: Final = 101
+_FIRST_ANSWER: Final = 200
+_MOST_INTERIM: Final = 20
+_MOST_LINES: Final = 200  # of interim responses and trailers
+_LONGEST_LINE: Final = 65_537
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 _CONNECTIONS: Final = {"http": HTTPConnection, "https": HTTPSConnection}
 
@@ -98,6 +104,63 @@ def _shut_down(connection: HTTPConnection) -> None:
             sock.shutdown(SHUT_RDWR)
 
 
+class _StrictLines:
+    """The bytes of a response, whose lines must not contain a single CR: parsers disagree on it."""
+
+    def __init__(self, file: Any) -> None:  # noqa: ANN401 - a buffered reader of `http.client`
+        self._file = file
+
+    def readline(self, limit: int = -1) -> bytes:
+        """Return the next line."""
+        line: bytes = self._file.readline(limit)
+        if b"\r" in line.removesuffix(b"\n").removesuffix(b"\r"):
+            raise HTTPException("a carriage return inside a line")
+        return line
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - of the reader
+        return getattr(self._file, name)
+
+
+class _StrictResponse(HTTPResponse):
+    """A response without what `http.client` accepts although its meaning is unclear."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 - as the class
+        super().__init__(*args, **more)
+        self.fp: Any = _StrictLines(self.fp)
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Return the status line of the answer, after the interim responses before it."""
+        for _ in range(_MOST_INTERIM):
+            version, status, reason = super()._read_status()  # type: ignore[misc]  # not in its stub
+            if not _INTERIM <= status < _FIRST_ANSWER or status == _SWITCHING:
+                return version, status, reason
+            for _ in range(_MOST_LINES):
+                if self.fp.readline(_LONGEST_LINE) in (b"\r\n", b"\n", b""):
+                    break
+        raise HTTPException("too many interim responses")
+
+    def _read_and_discard_trailer(self) -> None:
+        for _ in range(_MOST_LINES):
+            if self.fp.readline(_LONGEST_LINE) in (b"\r\n", b"\n", b""):
+                return
+        raise HTTPException("too many trailers")
+
+
+def _check_lengths(head: HTTPResponse) -> None:
+    """Check that a response does not state contradictory lengths.
+
+    Raises:
+        HTTPException: it does, so nothing tells where its body ends.
+    """
+    lengths = {
+        part.strip() for it in head.headers.get_all("content-length", []) for part in it.split(",")
+    }
+    if len(lengths) > 1 or (lengths and "transfer-encoding" in head.headers):
+        raise HTTPException("contradictory lengths of the body")
+    if not all(each.isascii() and each.isdigit() for each in lengths):
+        raise HTTPException("the length of the body is not a number")
+
+
 class UpstreamResponse:
     """A response of the server while it arrives.
 
@@ -158,6 +221,7 @@ def upstream_response(
     """
     parts = urlsplit(request.uri)
     connection = _CONNECTIONS[parts.scheme](parts.netloc, timeout=timeout)
+    connection.response_class = _StrictResponse
     response = recorder.record(request)
     connections = connections or Connections()
     try:
@@ -185,10 +249,12 @@ def _head(connection: HTTPConnection, request: Request, connections: Connections
         if request.body or request.method in _WITH_BODY:
             connection.putheader("Content-Length", str(len(request.body)))
         connection.endheaders(request.body or None)
-        return connection.getresponse()
+        head = connection.getresponse()
+        _check_lengths(head)
     except (OSError, HTTPException, ValueError) as error:
         raise UpstreamError(
             f"expected a response, found {type(error).__name__}: {error}",
             where=f"{parts.scheme}://{parts.netloc}",
             hint="Check that the server runs and that its address is correct.",
         ) from error
+    return head

@@ -64,6 +64,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
         evidence: `own` if the run judges third-party clients also by streams that no server is
             known to send; "" if it leaves these out.
         left_out: the cells that it leaves out for that reason.
+        cells: the planned cells of such a run; () for other runs.
     """
 
     paths: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
     last_failed: bool = False
     evidence: SelectedEvidence = ""
     left_out: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
     @property
     def options(self) -> tuple[str, ...]:

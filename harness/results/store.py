@@ -29,6 +29,8 @@ MAX_RUN_BYTES = 4 * 1024**3
 MAX_LINE_BYTES = 256 * 1024**2
 
 _MAKE_A_RUN = "Make a run with `harness run`."
+_SEALING = ".sealing"
+_STARTED = ".started"
 
 _Row = Header | Result | Case | ConversationCase | Output | Footer
 
@@ -152,7 +154,7 @@ class RunWriter:
         self._lines.append((cell, rank, offset, len(line)))
 
     def _seal(self, footer: Footer) -> None:
-        sealed = self._path.with_name(self._path.name + ".sealing")
+        sealed = self._path.with_name(self._path.name + _SEALING)
         try:
             with sealed.open("wb") as out, self._partial.open("rb") as lines:
                 out.write(self._header)
@@ -161,6 +163,7 @@ class RunWriter:
                     out.write(lines.read(length))
                 out.write(encode_line(footer))
             sealed.replace(self._path)
+            start_mark(self._path).unlink(missing_ok=True)
         finally:
             sealed.unlink(missing_ok=True)
 
@@ -168,6 +171,16 @@ class RunWriter:
         if self._file is None:
             raise ValueError("header() comes first")
         return self._file
+
+
+def files_of_run(path: Path) -> tuple[str, ...]:
+    """Return the names of the files that a RunWriter for `path` writes or removes."""
+    return (path.name, partial_path(path).name, path.name + _SEALING, start_mark(path).name)
+
+
+def start_mark(path: Path) -> Path:
+    """Return the path of the mark that a run for `path` has started and has not finished."""
+    return path.with_name(path.name + _STARTED)
 
 
 def encode_line(row: _Row) -> bytes:

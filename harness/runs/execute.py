@@ -4,9 +4,10 @@ If a job kills its process, the results of other jobs are not lost. Only running
 memory. If the user interrupts the jobs, all finished results stay.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from time import monotonic
 from typing import TypeAlias
 
 import msgspec
@@ -32,6 +33,9 @@ Apart: TypeAlias = Callable[[Job], str]
 
 _POLL_SECONDS = 0.1
 _BATCHES_PER_WORKER = 2
+# A client whose cells in a row do not end, such as one in an endless loop in C, is stopped.
+_MOST_ENDLESS = 5
+_ENDLESS = 10.0
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -41,12 +45,14 @@ class Progress(msgspec.Struct, frozen=True):
         done, total: number of jobs with a result, and of all jobs.
         interrupted: whether the user stopped the execution.
         unreadable: the files that cannot be used, by path.
+        stopped: the clients whose run stopped, because their cells did not end.
     """
 
     done: int
     total: int
     interrupted: bool = False
     unreadable: tuple[UnreadableFile, ...] = ()
+    stopped: tuple[str, ...] = ()
 
     @property
     def not_run(self) -> int:
@@ -104,6 +110,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         len(jobs),
         interrupted=interruption.requested,
         unreadable=tuple(sorted(desk.unreadable)),
+        stopped=tuple(sorted(desk.stopped)),
     )
 
 
@@ -116,6 +123,7 @@ class _ResultCollector(msgspec.Struct):
     crashed: Crashed
     done: int = 0
     left_out: int = 0
+    stopped: set[str] = msgspec.field(default_factory=set)
     unreadable: set[UnreadableFile] = msgspec.field(default_factory=set)
 
     def take(self, job: Job, ended: Judged | Exited, output: str = "") -> None:
@@ -160,32 +168,52 @@ class _Parallel(msgspec.Struct):
     apart: Apart
     open_pool: OpenPool
     flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = msgspec.field(default_factory=dict)
-    doubtful: deque[tuple[Job, Judged | Exited, str]] = msgspec.field(default_factory=deque)
+    doubtful: deque[tuple[Job, Judged | Exited | None, str]] = msgspec.field(default_factory=deque)
+    deaths: int = 0  # batches in a row whose process ended
 
     def run(self, jobs: Sequence[Job]) -> None:
+        self.deaths = 0
         waiting = deque(batches(jobs, self.workers))
         with open_processes(self.workers, self.open_pool) as pool:
             self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
+        if not self.interruption.requested:
+            self.doubtful.extend((job, None, "") for group in waiting for job in group)
         clients: dict[str, Isolation] = {}
+        endless: Counter[str] = Counter()
         try:
             while self.doubtful:
                 job, ended, output = self.doubtful.popleft()
+                if endless[job.normalizer] >= _MOST_ENDLESS:
+                    self.desk.stopped.add(job.normalizer)
+                    continue
                 if not self.interruption.requested:
                     client = clients.setdefault(
                         job.normalizer, Isolation(has_hung, open_pool=self.open_pool)
                     )
-                    ended, output = client.run_again(self.worker, job, ended, output)
-                elif isinstance(ended, Exited):
+                    began = monotonic()
+                    ended, output = self._run_alone(client, job, ended, output)
+                    is_endless = isinstance(ended, Exited) and monotonic() - began > _ENDLESS
+                    endless[job.normalizer] = endless[job.normalizer] + 1 if is_endless else 0
+                elif ended is None or isinstance(ended, Exited):
                     continue  # it is one of the jobs that did not run
                 self.desk.take(job, ended, output)
         finally:
             for client in clients.values():
                 client.close()
 
+    def _run_alone(
+        self, client: Isolation, job: Job, ended: Judged | Exited | None, output: str
+    ) -> tuple[Judged | Exited, str]:
+        if ended is None:
+            return client.run(self.worker, job)
+        return client.run_again(self.worker, job, ended, output)
+
     def _fly(self, pool: BatchPool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
         """Run batches until all have ended, or until the user asks to stop."""
         while not self.interruption.requested:
-            while waiting and len(self.flying) < limit:
+            if self.deaths >= _MOST_ENDLESS and not self.flying:
+                return  # the rest runs alone, where a client that never ends is noticed
+            while waiting and self.deaths < _MOST_ENDLESS and len(self.flying) < limit:
                 self._submit(pool, waiting.popleft())
             if not self.flying:
                 return
@@ -205,8 +233,10 @@ class _Parallel(msgspec.Struct):
             try:
                 batch = future.result()
             except ProcessEndedError:
+                self.deaths += 1
                 self._doubt(jobs, ENDED)
             else:
+                self.deaths = 0
                 self._take(jobs, batch)
 
     def _take(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:

@@ -59,6 +59,8 @@ def _parse_filter(word: str) -> tuple[str, str]:
 
 
 def _matches(subject: Subject, key: str, glob: str) -> bool:
+    if subject.kind == "unreadable":
+        return True
     if key in _BY_ID:
         return fnmatchcase(_BY_ID[key](subject_id(subject)), glob)
     if subject.kind == "log":  # it has no cassette

@@ -5,12 +5,11 @@ A job names files and never contains bytes, so that a plan of any size is small 
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from harness.files.paths import path_below
+from harness.files.paths import relative_id
 from harness.project import SelectedEvidence
 from harness.results.result import CASSETTE_PREFIX, LOG_PREFIX
 
@@ -54,9 +53,7 @@ def subject_id(subject: Subject) -> str:
     """Return the id with which the ids of the subject's cells begin, without loading its file."""
     if subject.kind == "unreadable":
         return subject.path
-    inside = path_below(subject.path, subject.roots[0])
-    relative = inside or Path(Path(subject.path).resolve().name)
-    name = relative.with_suffix("").as_posix()
+    name = relative_id(subject.path, subject.roots[0]).with_suffix("").as_posix()
     if subject.kind == "log":
         return f"{LOG_PREFIX}{name}" + (f"#{subject.index + 1}" if subject.index else "")
     return name if subject.kind == "scenario" else CASSETTE_PREFIX + name

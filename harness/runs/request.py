@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import msgspec
@@ -134,6 +134,8 @@ def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
     dialect: str = "",
     requirement_set: str | None = None,
     evidence: SelectedEvidence = "",
+    *,
+    without: Collection[Path] = (),
 ) -> RequestedCells:
     """Return the cells to judge, from the options of the command line or the project.
 
@@ -148,6 +150,7 @@ def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
             set of the project, "" for no limit.
         evidence: `own` to judge third-party clients also by streams that no server is known to
             send; "" for the setting of the project.
+        without: files to leave out, such as recordings of other tools that were imported.
 
     Raises:
         UsageError: a path, filter, dialect or set is unknown, or two files have the same id.
@@ -159,7 +162,8 @@ def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
     if requirement_set is None:
         requirement_set = project().table.requirement_set
     places = given or project_paths()
-    selected = within_set(select_subjects(places, dialect, recordings=True), requirement_set)
+    found = select_subjects(places, dialect, recordings=True, without=without)
+    selected = within_set(found, requirement_set)
     subjects = tuple(filter_subjects(selected, words))
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
     evidence = evidence or project().table.evidence

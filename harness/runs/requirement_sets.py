@@ -17,6 +17,8 @@ from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
 from harness.files.typed import File, convert
 from harness.judging.rule import check_only
+from harness.results.result import CASSETTE_PREFIX, LOG_PREFIX
+from harness.runs.logs import LOG_SUFFIX
 from harness.runs.plan import Subject, subject_id
 from harness.wording import did_you_mean
 
@@ -69,6 +71,33 @@ def load_set(name: str) -> RequirementSet:
     return convert(content, RequirementSet, str(path))
 
 
+@cache
+def require_files(name: str) -> None:
+    """Check that all files of a set exist, because a gate with fewer would pass more easily.
+
+    Raises:
+        UnreadableError: a file is missing.
+    """
+    for subject in sorted(load_set(name).subjects):
+        path = _file_of(subject)
+        if not path.is_file():
+            raise UnreadableError(
+                f"this requirement set has {subject}, whose file is missing: {path.name}",
+                where=str(sets_folder() / f"{name}{_SUFFIX}"),
+                hint="Install the harness again.",
+            )
+
+
+def _file_of(subject: str) -> Path:
+    """Return the path of the bundled file of a scenario or recording."""
+    if subject.startswith(LOG_PREFIX):
+        name = f"{subject.removeprefix(LOG_PREFIX).partition('#')[0]}{LOG_SUFFIX}"
+        return shipped.bundled_folder("cassettes") / name
+    is_recording = subject.startswith(CASSETTE_PREFIX)
+    folder = shipped.bundled_folder("cassettes" if is_recording else "scenarios")
+    return folder / f"{subject.removeprefix(CASSETTE_PREFIX)}.yaml"
+
+
 def within_set(subjects: Iterable[Subject], name: str) -> Iterator[Subject]:
     """Yield the subjects that are in the requirement set called `name`, or are files of the user.
 
@@ -76,6 +105,8 @@ def within_set(subjects: Iterable[Subject], name: str) -> Iterator[Subject]:
         subjects: subjects, which are yielded in the same order.
         name: the name of the set; "" to yield all subjects.
     """
+    if name:
+        require_files(name)
     named = load_set(name).subjects if name else frozenset()
     for subject in subjects:
         if not name or subject_id(subject) in named or not shipped.is_bundled(subject.path):

@@ -20,11 +20,11 @@ from harness.errors import UnreadableError, UsageError
 from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_head
 from harness.files.paths import Resolver
+from harness.files.walk import is_yaml, walk_files
 from harness.runs.logs import LOG_SUFFIX, each_log
 from harness.runs.plan import Subject, subject_id
 from harness.shipped import BUNDLED, SHARED_FOLDERS
 
-_SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _FOLDERS = 1024
 _RECORDINGS = frozenset({"cassette", "log"})
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
@@ -38,18 +38,23 @@ _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 
 
 def select_subjects(
-    paths: Iterable[Path], dialect: str = "", *, recordings: bool = False
+    paths: Iterable[Path],
+    dialect: str = "",
+    *,
+    recordings: bool = False,
+    without: Collection[Path] = (),
 ) -> tuple[Subject, ...]:
     """Return the subjects that `paths` name or contain; the bundled ones if there are no paths.
 
     The path `bundled` means the bundled subjects, unless such a file or folder exists. Hidden
     folders below a path are left out. A file that cannot be used does not affect other files: it
-    is a subject, too, and loading it raises an UnreadableError.
+    is a subject, too, and loading it raises an UnreadableError. So is any other YAML file.
 
     Args:
         paths: files and folders.
         dialect: the dialect of all cassettes; "" for the dialect that each states.
         recordings: whether the bundled subjects include recordings, and not only scenarios.
+        without: files to leave out, such as recordings of other tools that were imported.
 
     Raises:
         UsageError: a path does not exist, or two files have the same id.
@@ -59,7 +64,9 @@ def select_subjects(
     given = tuple(paths) or (Path(BUNDLED),)
     wanted = [it for path in given for it in (bundled if _is_bundled_word(path) else (path,))]
     resolve = Resolver().resolve
-    files = {resolve(file): (file, base) for path in wanted for file, base in _files(path)}
+    excluded = frozenset(resolve(str(path)) for path in without)
+    each_file = ((resolve(file), file, base) for path in wanted for file, base in _files(path))
+    files = {at: (file, base) for at, file, base in each_file if at not in excluded}
     named = frozenset(resolve(str(path)) for path in wanted)
     found = {
         at: known for at, it in files.items() if (known := _recognized(*it, named=at in named))
@@ -88,7 +95,7 @@ def is_subject(path: Path, *, named: bool = False) -> bool:
         named: whether the user named the file, and not a folder.
     """
     text = str(path)
-    if not text.endswith(_SUFFIXES):
+    if not _is_selected(text):
         return False
     known = _recognized(text, str(path.parent), named=named and text.endswith(LOG_SUFFIX))
     return known is not None and known.subject.kind != "unreadable"
@@ -129,16 +136,6 @@ def _labelled_cassettes(
     )
 
 
-def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the YAML files in the folders of `paths` that are neither scenario nor cassette.
-
-    It leaves out the files in folders called `tools` and `prompts`, which scenarios include.
-    """
-    files = (file for path in paths if path.is_dir() for file, _ in _files(path))
-    odd = (Path(it) for it in files if not it.endswith(LOG_SUFFIX) and not _recognized(it, it))
-    return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
-
-
 def _with_distinct_ids(subjects: tuple[Subject, ...]) -> Iterator[Subject]:
     """Yield `subjects`. If recordings have one id, theirs begin at the folder that all are in."""
     counts = Counter(map(subject_id, subjects))
@@ -167,7 +164,8 @@ def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
 def _files(path: Path) -> Iterator[tuple[str, str]]:
     """Yield each file that `path` names or contains, with the folder that ids are relative to."""
     if path.is_dir():
-        below = (found.removeprefix(f".{os.sep}") for found in _files_below(str(path)))
+        found = walk_files(str(path), _is_selected)
+        below = (each.removeprefix(f".{os.sep}") for each in found)
         yield from ((found, str(path)) for found in below)
     elif path.is_file():
         yield str(path), str(path.parent)
@@ -179,29 +177,22 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
         )
 
 
-def _files_below(folder: str) -> Iterator[str]:
-    """Yield the scenario, cassette and log files below `folder`, except hidden ones."""
-    try:
-        entries = os.scandir(folder)
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=folder) from error
-    with entries:
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield from _files_below(entry.path)
-            elif entry.name.endswith(_SUFFIXES) and entry.is_file():
-                yield entry.path
+def _is_selected(name: str) -> bool:
+    return is_yaml(name) or name.endswith(LOG_SUFFIX)
 
 
 @kept_while_unchanged
 def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | None:
-    """Return the subject of a file; None if it is another file that the user did not name."""
+    """Return the subject of a file; None if it is another file that the user did not name.
+
+    A YAML file that is neither a scenario nor a cassette is unreadable, so that a truncated or
+    misspelt one is never left out. The files that scenarios include are not subjects.
+    """
+    unreadable = _Recognized(Subject("unreadable", path, (base,)))
     try:
         head = read_head(path)
     except UnreadableError:
-        return _Recognized(Subject("unreadable", path, (base,)))
+        return unreadable
     if path.endswith(LOG_SUFFIX):
         is_log = named or is_conversation(head)
         return _Recognized(Subject("log", path, (base,))) if is_log else None
@@ -217,7 +208,8 @@ def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | N
     if kind == b"cassette":
         root = _root_of_cassette(os.path.dirname(path), base, named=named)
         return _Recognized(Subject("cassette", path, (root,)))
-    return _Recognized(Subject("unreadable", path, (base,))) if named else None
+    folders = (Path(base).name, *Path(path).relative_to(base).parts[:-1])
+    return unreadable if named or SHARED_FOLDERS.isdisjoint(folders) else None
 
 
 def _kind(head: bytes) -> bytes | None:

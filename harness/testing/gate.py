@@ -1,7 +1,7 @@
 """Apply the project's gate in pytest: the baseline to each cell, the rules at the end.
 
 A rule is about rates, so it is judged once for all cells, also if several processes ran them. If
-the user ran only some cells, as with `-k`, the rules are not judged.
+the user ran only some cells, as with `-k`, the rules are not judged, and each cell must conform.
 """
 
 from collections.abc import Iterable
@@ -16,25 +16,13 @@ from harness.results.result import Result
 from harness.results.run import SCHEMA, Footer, Header, Run, Selection
 from harness.runs.declared import declared_agent, declared_normalizer, facts_of, facts_of_agent
 from harness.runs.existing_names import existing_names
-from harness.verdicts.gate import CONFORMANCE, judge_gate
+from harness.testing.session import JudgedCell, SessionPlan, accounting_line, lost_lines
+from harness.verdicts.accounting import CONFORMANCE, rule_covers
+from harness.verdicts.gate import judge_gate
 from harness.verdicts.policy import GatePolicy, policy_of
 from harness.wording import pluralize
 
 _CHECKED: Final = ("fail", "inconclusive")
-
-
-class JudgedCell(msgspec.Struct, frozen=True):
-    """The result of one pytest item, and data about the suite of tests that it belongs to.
-
-    Fields:
-        suite: a name that distinguishes suites.
-        cells: the number of items of the suite.
-        result: the result of the item.
-    """
-
-    suite: str
-    cells: int
-    result: Result
 
 
 def encode_cell(cell: JudgedCell) -> str:
@@ -42,12 +30,18 @@ def encode_cell(cell: JudgedCell) -> str:
     return msgspec.json.encode(cell).decode()
 
 
-def accepted_reason(result: Result, policy: GatePolicy) -> str:
-    """Return why the gate of the project accepts a failing cell; "" if it does not."""
+def accepted_reason(result: Result, policy: GatePolicy, *, rules_judged: bool) -> str:
+    """Return why the gate of the project accepts a failing cell; "" if it does not.
+
+    Args:
+        result: the result of the cell.
+        policy: the gate.
+        rules_judged: whether this session judges the rules of the gate. If not, none accepts it.
+    """
     allowed = policy.baseline.cells.get(result.cell) if policy.baseline else None
     if allowed is not None and result.outcome.badness >= allowed.badness:
         return f"{result.outcome.value}: the baseline allows {allowed.value}"
-    if any(rule.metric == CONFORMANCE for rule in policy.rules):
+    if rules_judged and rule_covers(policy.rules, result):
         return f"{result.outcome.value}: the gate has a rule on {CONFORMANCE}"
     return ""
 
@@ -59,28 +53,33 @@ class GateVerdict(msgspec.Struct, frozen=True):
     lines: tuple[str, ...]
 
 
-def judge_rules_of_project(encoded: Iterable[str], today: date) -> GateVerdict:
-    """Judge the rules of the project's gate on the cells that pytest ran.
+def judge_session(plan: SessionPlan, encoded: Iterable[str], today: date) -> GateVerdict:
+    """Account for the cells of a session, and judge the rules of the project's gate on them.
 
     Args:
-        encoded: cells as text, from `encode_cell`.
+        plan: the plan of the session.
+        encoded: the judged cells as text, from `encode_cell`.
         today: the date that decides whether accepted failures have expired.
     """
-    cells = [msgspec.json.decode(each, type=JudgedCell) for each in encoded]
-    results = {each.result.cell: each.result for each in cells}
-    ran = {
-        suite: len({it.result.cell for it in cells if it.suite == suite})
-        for suite in {each.suite for each in cells}
-    }
-    planned = {each.suite: each.cells for each in cells}
-    if any(ran[suite] < planned[suite] for suite in ran):
-        text = f"{sum(ran.values())} of {pluralize(sum(planned.values()), 'cell')} ran"
-        return GateVerdict(fails=False, lines=(f"the rules of the gate are not judged: {text}",))
-    run = _run_of(sorted(results.values(), key=lambda each: each.cell))
-    rules = judge_gate(run, policy_of(project(), today, known=existing_names)).rules
+    cells = {it.cell: it for it in (msgspec.json.decode(each, type=JudgedCell) for each in encoded)}
+    lost = tuple(lost_lines(plan, cells.values()))
+    rules = project().table.gate
+    shown: tuple[str, ...] = ()
+    broken = False
+    if rules and not plan.is_whole:
+        text = f"{len(plan.cells)} of {pluralize(plan.of, 'cell')} selected"
+        shown = (f"the rules of the gate are not judged, so each cell must conform: {text}",)
+    elif rules and not lost:
+        results = [each.result for _, each in sorted(cells.items()) if each.result is not None]
+        broken, shown = _judge_rules(results, today)
+    lines = (*lost, *shown)
+    return GateVerdict(bool(lost) or broken, (accounting_line(plan, cells.values()), *lines))
+
+
+def _judge_rules(results: list[Result], today: date) -> tuple[bool, tuple[str, ...]]:
+    rules = judge_gate(_run_of(results), policy_of(project(), today, known=existing_names)).rules
     broken = tuple(each for each in rules if each.verdict in _CHECKED)
-    shown = tuple(f"gate {each.verdict}: {each.reason}" for each in broken or rules)
-    return GateVerdict(fails=bool(broken), lines=shown)
+    return bool(broken), tuple(f"gate {each.verdict}: {each.reason}" for each in broken or rules)
 
 
 def _run_of(results: list[Result]) -> Run:

@@ -26,7 +26,15 @@ from harness.runs.judge_job import is_job_supported, is_left_out, judge_job, unr
 from harness.runs.plan import Job, subject_id
 from harness.runs.request import SelectedClients, check_dialect, selected_clients
 from harness.runs.selection import select_subjects
-from harness.testing.gate import JudgedCell, accepted_reason, encode_cell
+from harness.testing.gate import accepted_reason, encode_cell
+from harness.testing.session import (
+    SCENARIO_FILES,
+    CellOfSuite,
+    JudgedCell,
+    cell_of_job,
+    collected_files,
+    plan_of,
+)
 from harness.verdicts.expectations import AcceptedFailure, entry_for_cell
 from harness.verdicts.gate import replay_command
 from harness.verdicts.policy import GatePolicy, expectations_of, policy_of
@@ -61,29 +69,24 @@ def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, AnyCase
     return config.stash[_APART].judge(job, cuts)
 
 
-_Suite: TypeAlias = tuple[str, int]
-
-
-def check_cell(job: Job, cuts: Cuts, config: pytest.Config, suite: _Suite | None = None) -> None:
+def check_cell(job: Job, cuts: Cuts, config: pytest.Config) -> None:
     """Judge a cell; fail the test if it does not conform, skip it if it is unsupported or unjudged.
 
     Args:
         job: the cell.
         cuts: the chunkings of its bytes.
         config: the configuration of the pytest session.
-        suite: the name of the suite and its number of cells, for the rules of the gate; None if the
-            gate does not count the cell.
     """
     result, case, output = _judge(job, cuts, config)
     policy = _policy(config)
-    if suite is not None and policy.rules:
-        config.stash[_JUDGED] = encode_cell(JudgedCell(*suite, result))
+    kept = result if policy.rules else None
+    config.stash[_JUDGED] = encode_cell(JudgedCell(result.cell, result.outcome, kept))
     if result.outcome is Outcome.UNSUPPORTED:
         pytest.skip(f"{job.normalizer} does not declare support for the scenario")
     if result.outcome is Outcome.UNJUDGED:
         pytest.skip(marked(f"unjudged: {'; '.join(unjudged_fields(result))}"))
     if result.outcome.fails:
-        accepted = accepted_reason(result, policy)
+        accepted = accepted_reason(result, policy, rules_judged=plan_of(config).is_whole)
         if accepted and not expectation_marks(job, policy.expectations):
             pytest.xfail(accepted)
         places = _replay_paths(job, config.invocation_params.dir)
@@ -198,8 +201,14 @@ class ScenarioFile(pytest.File):
             raise self.CollectError(str(error)) from error
         if broken is not None:  # an error of the collection would keep all other files from running
             yield UnreadableItem.from_parent(self, name="unreadable", error=broken.error)
+        files = collected_files(self.config)
+        files.paths.add(self.path)
+        files.clients = (*chosen.normalizers, *chosen.agents)
         for job, decorators in zip(jobs, marks, strict=True):
-            item = CellItem.from_parent(self, name=job.normalizer, job=job)
+            skips = any(it.name == "skip" for it in decorators)
+            files.jobs += [] if skips else [job]
+            cell = cell_of_job(job, SCENARIO_FILES, 0, skips=skips)
+            item = CellItem.from_parent(self, name=job.normalizer, job=job, cell=cell)
             for decorator in decorators:
                 item.add_marker(decorator)
             yield item
@@ -225,9 +234,9 @@ class UnreadableItem(pytest.Item):
 class CellItem(pytest.Item):
     """The pytest item of one cell."""
 
-    def __init__(self, *, job: Job, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own arguments
+    def __init__(self, *, job: Job, cell: CellOfSuite, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own arguments
         super().__init__(**kwargs)
-        self.job = job
+        self.job, self.cell_of_suite = job, cell
 
     def runtest(self) -> None:
         """Judge the cell."""

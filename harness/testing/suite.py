@@ -25,6 +25,7 @@ from harness.runs.judge_job import is_job_supported
 from harness.runs.plan import Job, cell_id, subject_id
 from harness.runs.request import SelectedClients, requested_cells
 from harness.testing.items import check_cell, expectation_marks, fail_unreadable, today
+from harness.testing.session import CellOfSuite, cell_of_job
 from harness.verdicts.expectations import ExistingNames, stale_entry
 from harness.verdicts.policy import expectations_of
 from harness.wording import pluralize
@@ -139,17 +140,23 @@ def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> 
     entries = expectations_of(project())
     marks = [expectation_marks(job, entries) for job in cells]
     skipped = sum(any(it.name == "skip" for it in each) for each in marks)
-    suite = " ".join(cell_id(job) for job in (*cells[:1], *cells[-1:])), len(cells) - skipped
+    suite = " ".join(cell_id(job) for job in (*cells[:1], *cells[-1:]))
     for job, each in zip(cells, marks, strict=True):
-        check = partial(_check_cell, job, cuts, suite)
+        skips = any(it.name == "skip" for it in each)
+        cell = cell_of_job(job, suite, len(cells) - skipped, skips=skips)
+        check = partial(_check_cell, job, cuts, cell_of_suite=cell)
         yield pytest.param(check, id=subject_id(job.subject), marks=each)
     if entries:
         yield pytest.param(lambda _config: _check_expectations(jobs, cells), id="expectations")
 
 
-def _check_cell(job: Job, cuts: Cuts | None, suite: tuple[str, int], config: pytest.Config) -> None:
+def _check_cell(
+    job: Job, cuts: Cuts | None, config: pytest.Config, *, cell_of_suite: CellOfSuite
+) -> None:
+    """Judge a cell; `cell_of_suite` is read when the session is planned."""
+    del cell_of_suite
     chosen = cuts or config.getoption("--harness-cuts", None) or project().table.cuts
-    check_cell(job, chosen, config, suite)
+    check_cell(job, chosen, config)
 
 
 def _check_expectations(jobs: tuple[Job, ...], cells: tuple[Job, ...]) -> None:

@@ -64,7 +64,8 @@ def update_baseline(
         run: a complete run. Cells that it did not judge do not change.
         excused: cells that `expectations.toml` accepts, which do not go into the baseline.
         known: names of existing scenarios and clients, in addition to those of the run.
-        accept_new: whether to add new and worse failures.
+        accept_new: whether to add new and worse failures, except those of a client that crashes or
+            hangs in each cell.
     """
     judged = {
         result.cell: result.outcome
@@ -81,7 +82,7 @@ def update_baseline(
     )
     gone = {cell for cell in listed.keys() - judged.keys() if not _exists(cell, there)}
     fixed = {cell for cell in listed.keys() & judged.keys() if judged[cell].conforms}
-    added = failing.keys() - kept.keys() if accept_new else frozenset[str]()
+    added = failing.keys() - kept.keys() - _of_broken_clients(run) if accept_new else set[str]()
     lowered = {cell: failing[cell] for cell in (*kept, *added)}
     staying = {cell: listed[cell] for cell in listed.keys() - gone - fixed - kept.keys() - added}
     moved = BaselineUpdate(
@@ -92,6 +93,16 @@ def update_baseline(
         added=tuple(sorted(added)),
     )
     return Baseline(SCHEMA, {**staying, **lowered}), moved
+
+
+def _of_broken_clients(run: Run) -> set[str]:
+    """Return the cells of clients that crash or hang in each cell, as one without a package does.
+
+    Such a client tests nothing, so its failures are never accepted all at once.
+    """
+    judged = [each for each in run.results if each.outcome.judged]
+    working = {it.normalizer for it in judged if it.outcome not in (Outcome.CRASH, Outcome.HANG)}
+    return {each.cell for each in judged if each.normalizer not in working}
 
 
 def _exists(cell: str, known: ExistingNames) -> bool:

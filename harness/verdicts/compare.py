@@ -84,6 +84,19 @@ class Comparison(msgspec.Struct, frozen=True):
     new_causes: tuple[FailureCause, ...] = ()
     fixed_causes: tuple[FailureCause, ...] = ()
 
+    @property
+    def is_worse(self) -> bool:
+        """Whether a cell of the base fails now, or was judged and is not judged any more."""
+        return any(
+            each.way == "broken"
+            or (
+                each.before is not None
+                and each.before.judged
+                and not (each.after is not None and each.after.judged)
+            )
+            for each in self.changes
+        )
+
 
 def compare(base: Run, run: Run) -> Comparison:
     """Return the differences from `base` to `run`."""

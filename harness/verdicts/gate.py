@@ -1,8 +1,10 @@
 """Judge a run by the policy of a project: pass, fail, inconclusive or nothing, with reasons.
 
-A run fails if it was interrupted or killed, if no cell was judged, or if an entry for an accepted
-failure is stale. Unjudged cells are allowed and listed, unless a rule on `unjudged` forbids them. A
-rule with too little data is `inconclusive`, which is not a pass.
+A run fails if it was interrupted or killed, if a planned cell has no outcome, if a client of the
+project was not judged, or if an entry for an accepted failure is stale. Unjudged cells are allowed
+and listed, unless a rule on `unjudged` forbids them. A rule on `conformance` replaces the check
+that each cell conforms for its own cells only. A rule with too little data is `inconclusive`, which
+is not a pass.
 """
 
 import shlex
@@ -18,6 +20,7 @@ from harness.results.result import Result
 from harness.results.run import Run, Selection
 from harness.results.scenario_evidence import evidence_rank
 from harness.shipped import BUNDLED
+from harness.verdicts.accounting import Accounting, account, rule_covers
 from harness.verdicts.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.verdicts.causes import FailureCause, failing_causes
 from harness.verdicts.database import Questions, RuleTrials, questions_on
@@ -136,7 +139,6 @@ def _where_text(where: Where) -> str:
 
 Verdict = Literal["pass", "fail", "inconclusive", "nothing"]
 
-CONFORMANCE = "conformance"
 NO_POLICY = GatePolicy()
 
 
@@ -151,6 +153,7 @@ class Gate(msgspec.Struct, frozen=True):
         baseline: what changed in the baseline; None if the project has none, or the run is not
             complete.
         unjudged: cells whose calls could not be judged.
+        accounting: how many cells were planned, and what they have; None in older summaries.
     """
 
     verdict: Verdict
@@ -160,6 +163,7 @@ class Gate(msgspec.Struct, frozen=True):
     stale: tuple[StaleEntry, ...] = ()
     baseline: BaselineUpdate | None = None
     unjudged: tuple[str, ...] = ()
+    accounting: Accounting | None = None
 
     @property
     def remark(self) -> str:
@@ -210,18 +214,22 @@ def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
     rules = judge_rules(questions, policy.rules, left_out) if questions else ()
     judged = [each for each in run.results if each.outcome.judged]
     counted = [each for each in judged if each.cell not in left_out]
-    built_in = all(rule.metric != CONFORMANCE for rule in policy.rules)
+    free = [each for each in counted if not rule_covers(policy.rules, each)]
+    chosen = run.header.selection
+    is_narrow = chosen.last_failed or chosen.select != policy.select
+    accounting = account(run, () if is_narrow else policy.own)
     broken = (
-        *_incomplete_reason(run),
+        *_incomplete_reason(run, accounting),
+        *accounting.reasons,
         *(each.message for each in applied.stale),
-        *(_failure_reasons(counted, run.header.selection) if built_in else ()),
+        *_failure_reasons(free, run.header.selection),
         *(each.reason for each in rules if each.verdict == "fail"),
     )
     unsure = tuple(each.reason for each in rules if each.verdict == "inconclusive")
     verdict, reasons = _verdict(broken, unsure, judged, excused, rules)
     unjudged = tuple(it.cell for it in run.results if it.outcome is Outcome.UNJUDGED)
     change = updated[1] if updated else None
-    return Gate(verdict, reasons, rules, excused, applied.stale, change, unjudged)
+    return Gate(verdict, reasons, rules, excused, applied.stale, change, unjudged, accounting)
 
 
 def _verdict(
@@ -233,7 +241,7 @@ def _verdict(
 ) -> tuple[Verdict, tuple[str, ...]]:
     if broken:
         return "fail", (*broken, *unsure)
-    if not judged and not excused:
+    if not judged:
         return "nothing", ("no cell was judged",)
     if unsure:
         return "inconclusive", unsure
@@ -277,14 +285,14 @@ def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = 
     return shlex.join(["harness", "replay", cell, *more, *where])
 
 
-def _incomplete_reason(run: Run) -> Iterator[str]:
+def _incomplete_reason(run: Run, accounting: Accounting) -> Iterator[str]:
     if run.footer is None:
         yield f"the run was killed after {pluralize(len(run.results), 'cell')}"
     elif run.footer.interrupted:
         done, left = run.footer.results, run.footer.not_run
         yield f"the run was interrupted after {done} of {pluralize(done + left, 'cell')}"
-    elif run.footer.not_run:
-        yield f"{pluralize(run.footer.not_run, 'cell')} did not run"
+    elif accounting.not_run:
+        yield f"{pluralize(accounting.not_run, 'cell')} did not run"
     for file in (run.footer and run.footer.unreadable) or ():
         yield f"a file cannot be used: {'. '.join(map(str.strip, file.error.splitlines()))}"
 

@@ -167,8 +167,8 @@ def history_of(run: Run, digest: str, kept: Sequence[KeptRun]) -> History:
 
 
 def kept_selection(selection: Selection) -> Selection:
-    """Return `selection` without the cells that did not run: equal ones can be compared."""
-    return msgspec.structs.replace(selection, skipped=(), left_out=())
+    """Return `selection` without lists of cells: runs with equal ones can be compared."""
+    return msgspec.structs.replace(selection, skipped=(), cells=(), left_out=())
 
 
 def find_kept(name: str, kept: Sequence[KeptRun]) -> KeptRun | None:

@@ -27,12 +27,15 @@ class GatePolicy(msgspec.Struct, frozen=True):
     """What the gate of a project checks in a run.
 
     Fields:
-        rules: the gate rules. A rule on `conformance` replaces the check that every cell conforms.
+        rules: the gate rules. A rule on `conformance` replaces, for its cells, the check that every
+            cell conforms.
         expectations: the entries of `expectations.toml`.
         today: the date for entries that expire.
         baseline: the baseline; None if the project has none.
         accept_new: whether to add new failures to the baseline.
         known: the names that exist in addition to those of the run.
+        own: the clients that the project declares, each of which must be judged.
+        select: the filters of the project; a run with others need not judge all of these clients.
     """
 
     rules: tuple[GateRule, ...] = ()
@@ -41,6 +44,8 @@ class GatePolicy(msgspec.Struct, frozen=True):
     baseline: Baseline | None = None
     accept_new: bool = False
     known: ExistingNames = ExistingNames()
+    own: tuple[str, ...] = ()
+    select: str = ""
 
 
 def policy_of(
@@ -72,6 +77,8 @@ def policy_of(
         baseline=baseline,
         accept_new=accept_new,
         known=known() if entries or baseline else ExistingNames(),
+        select=found.table.select,
+        own=(*found.table.normalizers, *found.table.agents),
     )
 
 

@@ -28,27 +28,31 @@ _CONTROLS = bytes(sorted(set(range(0x20)) - set(b"\t\n\r")))
 _GONE: Final = frozenset({"content-encoding", "content-length"})
 
 
-def decompress(body: bytes, encoding: str, where: str) -> bytes:
+def decompress(body: bytes, encoding: str, where: str, most: int | None = None) -> bytes:
     """Return `body` without its content encoding; unchanged if it is not compressed.
 
     Args:
         body: the body as stored.
         encoding: the `content-encoding` header, "" if there is none.
         where: the location in the file, for messages.
+        most: the limit of the result in bytes; None for `MAX_BODY_BYTES`.
 
     Raises:
         UnreadableError: the body is damaged, expands to more than the limit, or has an encoding
             whose package is not installed.
     """
+    limit = MAX_BODY_BYTES if most is None else most
     for coding in reversed(_codings(encoding)):
         decode = _by_mark(body) or (
-            _unchanged if _is_text(body) else _BY_NAME.get(coding, _unchanged)
+            _unchanged if is_text(body) else _BY_NAME.get(coding, _unchanged)
         )
-        body = decode(body, coding, where)
+        body = decode(body, coding, where, limit)
     return body
 
 
-def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Headers]:
+def decode_body(
+    body: bytes, headers: Headers, where: str, most: int | None = None
+) -> tuple[bytes, Headers]:
     """Return `body` without its content encoding, and `headers` without those that describe it.
 
     If the encoding is unknown, the function returns the body and its headers unchanged.
@@ -57,9 +61,9 @@ def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Heade
         UnreadableError: under the conditions of `decompress`.
     """
     encoding = encoding_of(headers)
-    found = decompress(body, encoding, where)
+    found = decompress(body, encoding, where, most)
     known = all(coding in _BY_NAME for coding in _codings(encoding))
-    if not encoding or not (known or _is_text(found)):
+    if not encoding or not (known or is_text(found)):
         return found, headers
     return found, tuple(header for header in headers if header[0].lower() not in _GONE)
 
@@ -108,7 +112,8 @@ def _by_mark(body: bytes) -> "_Decode | None":
     return _zstd if body.startswith(_ZSTD) else None
 
 
-def _is_text(body: bytes) -> bool:
+def is_text(body: bytes) -> bool:
+    """Return whether `body` is UTF-8 without control characters, as no compressed body is."""
     if len(body) != len(body.translate(None, _CONTROLS)):
         return False
     try:
@@ -118,33 +123,33 @@ def _is_text(body: bytes) -> bool:
     return True
 
 
-def _unchanged(body: bytes, _coding: str, _where: str) -> bytes:
+def _unchanged(body: bytes, _coding: str, _where: str, _most: int) -> bytes:
     return body
 
 
-def _inflate(body: bytes, _coding: str, where: str) -> bytes:
+def _inflate(body: bytes, _coding: str, where: str, most: int) -> bytes:
     """Decompress all gzip or deflate members of `body`, even if the last is truncated."""
     pieces: list[bytes] = []
     size, window = 0, inflate_window(body)
     for _ in range(_MAX_MEMBERS):
         inflater = zlib.decompressobj(window)
         try:
-            pieces.append(inflater.decompress(body, MAX_BODY_BYTES - size + 1))
+            pieces.append(inflater.decompress(body, most - size + 1))
         except zlib.error as error:
             raise _damaged(error, where) from None
         size += len(pieces[-1])
         body = inflater.unused_data
-        if size > MAX_BODY_BYTES or not body:
+        if size > most or not body:
             break
-    if size > MAX_BODY_BYTES or body:
-        raise _too_large(where)
+    if size > most or body:
+        raise _too_large(where, most)
     return b"".join(pieces)
 
 
-def _brotli(body: bytes, coding: str, where: str) -> bytes:
+def _brotli(body: bytes, coding: str, where: str, most: int) -> bytes:
     package = _package("brotli", coding, where)
     try:
-        return _joined(brotli_output(package.Decompressor(), body), where)
+        return _joined(brotli_output(package.Decompressor(), body), where, most)
     except package.error as error:
         raise _damaged(error, where) from None
 
@@ -158,23 +163,23 @@ def brotli_output(decoder: Any, data: bytes) -> Iterator[bytes]:  # noqa: ANN401
         piece = decoder.process(b"", output_buffer_limit=_PIECE_BYTES)
 
 
-def _zstd(body: bytes, coding: str, where: str) -> bytes:
+def _zstd(body: bytes, coding: str, where: str, most: int) -> bytes:
     package = _package("zstandard", coding or "zstd", where)
     decoder = package.ZstdDecompressor(max_window_size=_MOST_WINDOW)
     try:
         with decoder.stream_reader(body, read_across_frames=True) as reader:
-            return _joined(iter(lambda: reader.read(_PIECE_BYTES), b""), where)
+            return _joined(iter(lambda: reader.read(_PIECE_BYTES), b""), where, most)
     except package.ZstdError as error:
         raise _damaged(error, where) from None
 
 
-def _joined(pieces: Iterable[bytes], where: str) -> bytes:
-    """Join the output of a decoder; refuse more than `MAX_BODY_BYTES`."""
+def _joined(pieces: Iterable[bytes], where: str, most: int) -> bytes:
+    """Join the output of a decoder; refuse more than `most` bytes."""
     body = bytearray()
     for piece in pieces:
         body += piece
-        if len(body) > MAX_BODY_BYTES:
-            raise _too_large(where)
+        if len(body) > most:
+            raise _too_large(where, most)
     return bytes(body)
 
 
@@ -197,16 +202,15 @@ def _damaged(error: Exception, where: str) -> UnreadableError:
     )
 
 
-def _too_large(where: str) -> UnreadableError:
+def _too_large(where: str, most: int) -> UnreadableError:
     return UnreadableError(
-        f"expected at most {_MAX_MEMBERS} members of {MAX_BODY_BYTES} bytes in all when "
-        "expanded, found more",
+        f"expected at most {_MAX_MEMBERS} members of {most} bytes in all when expanded, found more",
         where=where,
         hint="Remove the interaction.",
     )
 
 
-_Decode = Callable[[bytes, str, str], bytes]
+_Decode = Callable[[bytes, str, str, int], bytes]
 
 _BY_NAME: Final[dict[str, _Decode]] = {
     # Without the first bytes of gzip, the body is decoded already.

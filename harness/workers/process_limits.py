@@ -13,10 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-# For a client to clean up after its deadline, and for what the harness does between two replays.
-GRACE_SECONDS: Final = 30.0
+# For a client to clean up after its deadline.
+GRACE_SECONDS: Final = 5.0
 # A thread starts each time, so it is not done for each of many short replays.
-_RENEWED_AFTER: Final = 30.0
+_RENEWED_AFTER: Final = 5.0
+# For what the harness does before and between replays, also on a busy machine.
+_WORK_SECONDS: Final = 60.0
 _STANDARD_ERROR: Final = 2
 
 # Of the process and of each that it starts; above what any client needs that reads a stream.
@@ -35,20 +37,25 @@ def watch(on_renewed: Callable[[float], None]) -> None:
     """
     global _end, _on_renewed
     _end, _on_renewed = 0.0, on_renewed
-    renew(0.0)
+    renew_for_work()
+
+
+def renew_for_work() -> None:
+    """Let the harness itself work, which takes longer than a replay of a small body may."""
+    renew(_WORK_SECONDS)
 
 
 def renew(seconds: float) -> None:
     """Let the code of this process run for `seconds` and a margin before the watchdog ends it.
 
-    If `watch` was not called, this does nothing.
+    A later end is brought forward. If `watch` was not called, this does nothing.
     """
     global _end  # noqa: PLW0603 - as above
     if _end is None:
         return
     now, needed = time.monotonic(), seconds + GRACE_SECONDS
-    if _end < now + needed:
-        limit = needed + _RENEWED_AFTER
+    limit = needed + _RENEWED_AFTER
+    if not now + needed <= _end <= now + limit:
         _end = now + limit
         faulthandler.dump_traceback_later(limit, exit=True, file=_STANDARD_ERROR)
         if _on_renewed is not None:

@@ -378,8 +378,11 @@ def _credentials() -> Iterator[_Attempt]:
     for way, places in ways.items():
         without_host = way == "proxy" or way.removeprefix("import ") in _WITHOUT_HOST
         for place, kind in product(places, CREDENTIALS):
-            is_in_path = place == "path" and kind not in IN_PATHS
-            if not is_in_path and not (without_host and place == "user of the address"):
+            is_impossible = (place == "path" and kind not in IN_PATHS) or (
+                # The containers of this attack have bodies as text.
+                place == "compressed body" and way not in ("record", "proxy")
+            )
+            if not is_impossible and not (without_host and place == "user of the address"):
                 repeats = REPEATS_OF_SHORT if kind == "short" else tuple(REPEATS)
                 yield from (_Attempt(way, kind, place, repeat) for repeat in repeats)
 

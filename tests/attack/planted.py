@@ -5,6 +5,7 @@ way: as it is, through escapes, in pieces over events, and in base64 and hexadec
 """
 
 import base64
+import gzip
 import html
 import json
 import random
@@ -51,9 +52,9 @@ class Text:
     secrets: tuple[str, ...]
 
 
-def _around(form: str, letters: str, size: int) -> Callable[[random.Random], Text]:
+def _around(form: str, letters: str, size: int, start: str = "") -> Callable[[random.Random], Text]:
     def made(source: random.Random) -> Text:
-        secret = drawn(source, letters, size)
+        secret = start + drawn(source, letters, size)
         return Text(form.replace("*", secret), (secret,))
 
     return made
@@ -63,6 +64,12 @@ def _basic(source: random.Random) -> Text:
     secret = drawn(source, _ALNUM, 9)
     pair = base64.b64encode(f"bob:{secret}".encode()).decode()
     return Text(f"Authorization: Basic {pair}", (pair, secret))
+
+
+def _docker(source: random.Random) -> Text:
+    secret = drawn(source, _ALNUM, 12)
+    pair = base64.b64encode(f"bob:{secret}".encode()).decode()
+    return Text(f'{{"auths": {{"corp.io": {{"auth": "{pair}"}}}}}}', (pair, secret))
 
 
 def _token(source: random.Random) -> Text:
@@ -104,6 +111,29 @@ TEXTS: dict[str, Callable[[random.Random], Text]] = {
     "password in JSON": _around('{"user": "bob", "password": "*"}', _ALNUM, 12),
     "secret in JSON": _around('{"client_secret":"*"}', _ALNUM, 20),
     "storage account": _around("AccountName=a;AccountKey=*==;Suffix=x", _ALNUM, 86),
+    "zhipu key": _around(f"key {'0a1b' * 8}.* ok", _ALNUM, 16),
+    "voyage key": _around("pa-*", _ALNUM, 43),
+    "google refresh token": _around("1//0*", _ALNUM, 60),
+    "vercel key": _around("vck_*", _ALNUM, 48),
+    "cloudflare key": _around(f"v1.0-{'0a1b' * 6}-*", _HEX, 146),
+    "supabase key": _around("sb_secret_*", _ALNUM, 31),
+    "notion key": _around("secret_*", _ALNUM, 43),
+    "okta token": _around("SSWS *", _ALNUM, 40, "00"),
+    "discord bot token": _around("M*.Gx1y2z.7Hd9sKq2LmX4pRt6VwYbNcZ1aQe", _ALNUM, 23),
+    "docker login": _docker,
+    "cookie line": _around("Cookie: sid=*; theme=dark", _ALNUM, 24),
+    "set-cookie line": _around("set-cookie: session=*; Path=/", _ALNUM, 30),
+    "curl": _around("curl -u bob:* https://corp.io", _ALNUM, 16),
+    "token scheme": _around('Authorization: Token token="*"', _ALNUM, 20),
+    "digest scheme": _around('Digest username="bob", realm="x", response="*"', _HEX, 32),
+    "aws4 scheme": _around("AWS4-HMAC-SHA256 SignedHeaders=host, Signature=*", _HEX, 64),
+    "pgp key": _around("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n*\n-----END", _ALNUM, 64),
+    "wsl folder": _around("cd /mnt/c/Users/*/src", string.ascii_lowercase, 12),
+    "folder of another system": _around("/var/home/*/src", string.ascii_lowercase, 12),
+    "long openai key": _around("sk-proj-*", _ALNUM, 156),
+    "hubspot key": _around("pat-na1-*-0a1b-4c2d-8e3f-0123456789ab", _HEX, 8),
+    "airtable key": _around("patZ9x8Y7w6V5u4T3.*", _HEX, 64),
+    "terraform key": _around("Z9x8Y7w6V5u4T3.atlasv1.*", _ALNUM, 60),
     "private key": _around("-----BEGIN PRIVATE KEY-----\n*\n-----END PRIVATE KEY-----", _ALNUM, 64),
 }
 
@@ -128,8 +158,14 @@ def _form(value: str) -> Request:
     return Request("POST", ADDRESS, (("content-type", "application/x-www-form-urlencoded"),), body)
 
 
-def _multipart(value: str) -> Request:
-    part = 'Content-Disposition: form-data; name="password"'
+def _compressed(value: str) -> Request:
+    request = _post(("content-encoding", "gzip"))
+    body = gzip.compress(_body(connection={"password": value}), mtime=0)
+    return Request("POST", ADDRESS, request.headers, body)
+
+
+def _multipart(value: str, name: str = '"password"') -> Request:
+    part = f"Content-Disposition: form-data; name={name}"
     body = f"--b1\r\n{part}\r\n\r\n{value}\r\n--b1--\r\n".encode()
     return Request("POST", ADDRESS, (("content-type", "multipart/form-data; boundary=b1"),), body)
 
@@ -171,6 +207,17 @@ PLACES: dict[str, Callable[[str], Request]] = {
     "token": lambda value: _post(body=_body(token=value)),
     "form": _form,
     "multipart": _multipart,
+    "multipart without quotes": lambda value: _multipart(value, "password"),
+    "token scheme": lambda value: _post(("Authorization", f'Token token="{value}"')),
+    "digest scheme": lambda value: _post(
+        ("Authorization", f'Digest username="bob", realm="x", response="{value}"')
+    ),
+    "compressed body": _compressed,
+    "pass": lambda value: _post(body=_body(connection={"user": "bob", "pass": value})),
+    "otp": lambda value: _post(body=_body(otp=value)),
+    "session": lambda value: _post(body=_body(session=value)),
+    "list of keys": lambda value: _post(body=_body(api_key=["none", value])),
+    "object of a key": lambda value: _post(body=_body(api_key={"type": "a", "value": value})),
 }
 
 

@@ -241,7 +241,7 @@ def test_damaged_conversation_is_reported_with_its_location(tmp_path: Path) -> N
 
 
 def names_in(out: Path) -> set[str]:
-    return {path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.is_file()}
+    return {path.relative_to(out).as_posix() for path in out.rglob("*.*l") if path.is_file()}
 
 
 def test_names_do_not_depend_on_what_else_is_in_the_folder(tmp_path: Path) -> None:

@@ -171,3 +171,14 @@ def test_full_disk_exits_with_2(
 def test_help_shows_the_complete_summary_of_each_command(harness: Harness) -> None:
     commands = harness().err.partition("Commands:")[2]
     assert "..." not in commands
+
+
+def test_a_removed_working_folder_is_an_error(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    left = harness("list", "scenarios")
+    assert (left.code, left.err.splitlines()[0]) == (2, "error: the working folder was removed")

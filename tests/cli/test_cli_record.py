@@ -79,7 +79,7 @@ def asked(tmp_path: Path) -> tuple[PacedServer, Path]:
 def test_prompts_become_cassettes(asked: tuple[PacedServer, Path]) -> None:
     server, folder = asked
     names = ["native-oslo-1", "native-oslo-2", "told-1", "told-2"]
-    assert sorted(path.stem for path in (folder / "c").iterdir()) == names
+    assert sorted(path.stem for path in (folder / "c").glob("*.yaml")) == names
     native, told = (
         load_cassette(folder / "c" / "native-oslo-1.yaml"),
         load_cassette(folder / "c" / "told-1.yaml"),

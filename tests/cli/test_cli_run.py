@@ -141,10 +141,10 @@ def test_run_exits_with_2_when_the_output_is_unwritable(harness: Harness) -> Non
     Path("file").write_text("")
     left = harness("run", DASHSCOPE, *QUICK, "-o", "file/reports")
     assert left.code == 2
-    assert "cannot write the run" in left.err
+    assert "cannot write the file" in left.err
 
 
-def test_run_exits_with_5_and_names_filters_and_skipped_files(harness: Harness) -> None:
+def test_run_exits_with_5_or_2_and_names_filters_and_unusable_files(harness: Harness) -> None:
     assert "nothing matches 'id:zzz'" in harness("run", DASHSCOPE, "--select", "id:zzz").err
     left = harness("run", DASHSCOPE, "--select", "dialect:openai")
     assert "Choose one of these dialects: " in left.err
@@ -152,8 +152,8 @@ def test_run_exits_with_5_and_names_filters_and_skipped_files(harness: Harness) 
     Path("own").mkdir()
     Path("own/x.yaml").write_text("title: [half a scenario\n")
     left = harness("run", "own")
-    assert left.code == 5
-    assert "skipped: own/x.yaml" in left.err
+    assert left.code == 2
+    assert "own/x.yaml: expected a scenario" in left.err
 
 
 @pytest.mark.parametrize("path", [".", TOOLS])
@@ -368,7 +368,7 @@ def test_bundled_scenarios_and_recordings_run_in_an_empty_folder(folder: Path) -
     assert left.code == 0
     assert left.json["scenarios"] >= 100
     assert left.json["rankings"]["models"], "the recordings are there"
-    assert sorted(path.name for path in (folder / "reports").iterdir()) == [
+    assert sorted(path.name for path in (folder / "reports").glob("[!.]*")) == [
         "index.html",
         "run.jsonl",
         "runs",
@@ -419,7 +419,7 @@ def test_a_scheduler_that_does_not_answer_is_named(harness: Harness) -> None:
 
 def test_no_report_writes_the_run_only(harness: Harness) -> None:
     left = harness("run", DASHSCOPE, *QUICK, "-j", "1", "--no-report", "-o", "out/here")
-    assert {path.name for path in Path("out/here").iterdir()} == {"run.jsonl", "runs"}
+    assert {path.name for path in Path("out/here").glob("[!.]*")} == {"run.jsonl", "runs"}
     assert "report:" not in left.err
 
 
@@ -614,8 +614,8 @@ def test_run_names_files_that_are_neither_scenario_nor_cassette(harness: Harness
     folder = Path(_imported())
     (folder / "misspelt.yaml").write_text("title: x\ncasette: y\nexpected: []\n")
     left = harness("run", str(folder), *REFERENCE, *QUICK)
-    assert left.code == 0
-    assert "skipped: own/misspelt.yaml" in left.err
+    assert left.code == 2
+    assert "own/misspelt.yaml: expected a scenario" in left.err
 
 
 FORMATS = Path(__file__).parents[1] / "recording" / "formats"
@@ -656,10 +656,13 @@ def test_a_damaged_recording_costs_no_other_one(harness: Harness, tmp_path: Path
 
 
 def test_a_folder_of_the_user_is_not_replaced(harness: Harness, tmp_path: Path) -> None:
-    (tmp_path / "out/imported").mkdir(parents=True)
+    kept = tmp_path / "out/imported/kept.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
     left = harness("run", str(FORMATS), "-n", "reference", "-o", str(tmp_path / "out"))
     assert left.code == 2
-    assert "was not written by `harness run`" in left.err
+    assert "would replace a folder that the harness did not make" in left.err
+    assert [each.name for each in kept.parent.iterdir()] == ["kept.txt"]
 
 
 def test_an_api_that_no_dialect_reads_is_named(harness: Harness, tmp_path: Path) -> None:

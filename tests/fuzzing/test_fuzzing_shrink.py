@@ -192,6 +192,15 @@ def test_client_by_the_letter_has_no_finding_on_truncated_seeds(data: st.DataObj
     assert [it for it in found if it.rule != "TEXT-PROMPT"] == []
 
 
+def test_a_call_before_lost_arguments_is_not_invented() -> None:
+    seed = next(it for it in _sse_seeds("finish") if it.parent.id == "finish/stop-too-early-call")
+    body = seed.interaction.body
+    end = body.index(b"\n\n", body.index(b'"arguments": ""')) + len(b"\n\ndata: {")
+    truncated = replace(seed.interaction, body=body[:end], reads=())
+    mutated = MutatedInput(truncated, (Mutation("cut", str(end)),), preserving=False)
+    assert evaluate(Trial(seed, mutated), _LETTER).findings == ()
+
+
 def test_status_is_judged_by_the_failure_alone() -> None:
     seed = _sse_seeds("finish")[0]
     failed = replace(seed.interaction, status=500)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from harness.measuring.finished import write_complete
 from harness.measuring.measured_turn import COLUMNS, MeasuredTurn
 from harness.measuring.parquet import write_rows
 
@@ -63,5 +64,5 @@ def rows_of_days(failures: Iterable[int], turns: int = 200, **labels: str) -> li
 
 
 def a_folder(folder: Path, rows: Iterable[MeasuredTurn]) -> Path:
-    write_rows(folder / "turns-000000.parquet", rows, COLUMNS)
+    write_complete(folder, write_rows(folder / "turns-000000.parquet", rows, COLUMNS))
     return folder

@@ -32,7 +32,8 @@ def test_nothing_but_the_rows_can_be_reached(tmp_path: Path, sql: str) -> None:
     with open_rows(folder) as database, pytest.raises(duckdb.Error):
         database.execute(sql.format(other=other, folder=folder)).fetchall()
     assert outside is not None
-    assert [each.name for each in folder.iterdir()] == ["turns-000000.parquet"]
+    names = sorted(each.name for each in folder.iterdir())
+    assert names == ["complete.json", "turns-000000.parquet"]
 
 
 def test_equal_turns_are_one_turn_and_every_row(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_the_state_follows_the_lock(
     assert environment_of(peers()["openai-node"], tmp_path).state == "outdated"
 
 
-def test_an_interrupted_installation_does_not_count(
+def test_a_failed_installation_keeps_the_older_environment(
     tmp_path: Path, tools: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_command: tuple[str, ...], _folder: Path) -> str:
@@ -52,8 +52,21 @@ def test_an_interrupted_installation_does_not_count(
     monkeypatch.setattr(environments, "run_tool", fail)
     with pytest.raises(UsageError, match="no network"):
         install(environment)
-    assert environment.state == "missing"
+    assert environment.state == "installed"
     assert len(tools) == 1
+    assert [each.name for each in tmp_path.iterdir()] == [environment.name]
+
+
+def test_a_folder_of_the_user_is_never_an_environment(
+    tmp_path: Path, tools: list[tuple[str, ...]]
+) -> None:
+    environment = environment_of(peers()["openai-node"], tmp_path)
+    environment.path.mkdir()
+    (environment.path / "work.py").write_text("mine")
+    with pytest.raises(UsageError, match="the harness did not make"):
+        install(environment)
+    assert (environment.path / "work.py").read_text() == "mine"
+    assert not tools
 
 
 def test_a_python_environment_has_the_lock_and_this_harness(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from harness.recording.secrets.fields import credential_fields
 from harness.recording.secrets.known import known_secrets
 from harness.recording.secrets.scan import without_secrets
+from harness.recording.secrets.scrubber import Scrubber
 from harness.wire.interaction import Request
 from tests.attack.planted import PLACES
 from tests.tables import each_row
@@ -57,7 +58,10 @@ def scrubbed(request: Request) -> bytes:
     return without_secrets(request.body, "here", known_secrets([request]))
 
 
-@each_row("place", sorted(set(PLACES) - {"form", "multipart"}))
+@each_row(
+    "place",
+    sorted(set(PLACES) - {"form", "multipart", "multipart without quotes", "compressed body"}),
+)
 def test_a_credential_is_replaced_in_its_place_alone(place: str) -> None:
     request = PLACES[place](VALUE)
     clean = scrubbed(request)
@@ -136,3 +140,14 @@ def test_any_json_is_scrubbed_once(value: object) -> None:
     assert len(clean) == len(request.body)
     again = Request(body=clean)
     assert without_secrets(clean, "here", known_secrets([again])) == clean
+
+
+def test_a_compressed_body_is_stored_as_text_without_its_credential() -> None:
+    clean = Scrubber().request(PLACES["compressed body"](VALUE))
+    assert json.loads(clean.body)["connection"] == {"password": "x" * len(VALUE)}
+
+
+def test_numbers_that_are_credentials_stay_numbers() -> None:
+    body = b'{"otp": 482913, "max_tokens": 4096, "api_key": [123456, "none"], "pin": null}'
+    clean = json.loads(scrubbed(Request("POST", "http://h/v1", (), body)))
+    assert clean == {"otp": 111111, "max_tokens": 4096, "api_key": [111111, "none"], "pin": None}

@@ -20,6 +20,7 @@ from harness.errors import StreamError, UnreadableError
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import AnyCase
+from harness.runs import execute as execution
 from harness.runs.engine import open_engine
 from harness.runs.execute import Apart, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
@@ -328,6 +329,16 @@ def test_a_process_that_fails_ends_though_a_thread_of_the_client_runs(listener: 
     assert listener.run(a_plan(1, "cannot-send-its-result"), 1) == Progress(1, 1)
     assert {row.title for row in listener.results.values()} == {DIED}
     assert time.monotonic() - began < process_limits.GRACE_SECONDS
+
+
+def test_a_client_whose_cells_do_not_end_is_stopped(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution, "_ENDLESS", 0.0)
+    jobs = a_plan(20, "dies", "fine")
+    done = listener.run(jobs, 1, apart=lambda job: job.normalizer)
+    assert (done.done, done.not_run, done.stopped) == (25, 15, ("dies",))
+    assert sum(cell.endswith("/fine") for cell in listener.results) == 20
 
 
 def test_a_thread_that_a_client_leaves_running_ends_with_the_run(

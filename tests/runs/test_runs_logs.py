@@ -19,7 +19,7 @@ from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.runs.judge_job import crash_result, judge_job
 from harness.runs.plan import Job, Subject, plan, subject_id
-from harness.runs.selection import select_subjects, unrecognized_files
+from harness.runs.selection import select_subjects
 from harness.turns.deltas import Finish, FinishReason, ParseError
 from harness.turns.messages import assistant, user
 from harness.turns.turn import Turn
@@ -116,7 +116,6 @@ def test_third_party_messages_count_if_named(tmp_path: Path, data: bytes, count:
     path.write_bytes(data)
     assert len(select_subjects([path])) == count
     assert select_subjects([tmp_path]) == ()
-    assert unrecognized_files([tmp_path]) == ()
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"type": "header"}\n', b"\x00\xff", b"[1]\n{}\n"])

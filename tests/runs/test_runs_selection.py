@@ -107,23 +107,41 @@ def test_recordings_with_one_name_get_distinct_ids() -> None:
     assert ids("imported/groq/m/one/cassettes/a.yaml") == ["cassette:a"]
 
 
-def test_other_yaml_and_hidden_folders_are_skipped() -> None:
+def test_other_yaml_is_unreadable_and_hidden_folders_are_skipped() -> None:
     put("cassettes/a.yaml")
     put("cassettes/settings.yaml", "name: x\n")
+    put("cassettes/ZERO.YML", "")
     put("scenarios/tools/writing.yaml", "name: writing\nparameters: {}\n")
     put(".venv/lib/cassettes/b.yaml")
     put("cassettes/.cache/c.yaml")
     put("cassettes/notes.txt")
     Path("cassettes/folder.yaml").mkdir()
-    assert ids(".") == ["cassette:a"]
+    assert ids(".") == ["cassettes/ZERO.YML", "cassette:a", "cassettes/settings.yaml"]
+
+
+def test_linked_folders_are_searched_once_and_keep_their_name() -> None:
+    put("elsewhere/a.yaml")
+    Path("cassettes").mkdir()
+    Path("cassettes/linked").symlink_to("../elsewhere")
+    Path("cassettes/again").symlink_to("../elsewhere")
+    Path("elsewhere/loop").symlink_to(".")
+    assert ids("cassettes") == ["cassette:again/a"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_special_files_are_skipped() -> None:
+def test_special_files_and_dangling_links_are_unreadable() -> None:
     put("cassettes/a.yaml")
     os.mkfifo("cassettes/pipe.yaml")
     Path("cassettes/zero.yaml").symlink_to("/dev/zero")
-    assert ids(".") == ["cassette:a"]
+    Path("cassettes/lost.yaml").symlink_to("nowhere")
+    good, *others = select_subjects([Path()])
+    assert subject_id(good) == "cassette:a"
+    assert [each.path for each in others] == [
+        f"cassettes/{name}.yaml" for name in ("lost", "pipe", "zero")
+    ]
+    for each in others:
+        with pytest.raises(UnreadableError, match=r"leads nowhere|regular file"):
+            load_subject(each)
 
 
 def test_named_hidden_folder_is_searched() -> None:
@@ -146,7 +164,7 @@ def test_named_file_must_be_a_scenario_or_a_cassette() -> None:
     assert (subject.kind, subject_id(subject)) == ("unreadable", "x.yaml")
     with pytest.raises(UnreadableError, match="expected a scenario"):
         load_subject(subject)
-    assert select_subjects([Path()]) == ()
+    assert select_subjects([Path()])[0].kind == "unreadable"
 
 
 def test_a_file_with_a_byte_order_mark_is_found_and_the_mark_named() -> None:

@@ -6,6 +6,8 @@ execute a call. If the oracle does not judge the calls, only the calls of the cl
 allowed, unless a mutation may add a call.
 """
 
+from collections.abc import Hashable
+
 import msgspec
 
 from harness.dialects.table import oracle_reading
@@ -16,9 +18,10 @@ from harness.judging.examine import examine
 from harness.judging.expected import ANY_CODE, apply_declarations, expectation_from
 from harness.judging.replaying import ReplayLimits
 from harness.normalizers.protocol import Normalizer
-from harness.results.expectation import Expectation, Field
+from harness.results.expectation import Expectation, ExpectedCall, Field
 from harness.results.finding import Finding
 from harness.runs.declared import is_bundled
+from harness.turns.arguments import meaning
 from harness.turns.deltas import FinishReason
 from harness.wire.cuts import Chunking
 from harness.wire.sse import ends_in_event
@@ -140,7 +143,16 @@ def _expected_from_bytes(
         )
     if "calls" in expectation.judged or _may_call_more(trial, normalizer) or not _is_complete(seed):
         return expectation
-    return msgspec.structs.replace(expectation, calls=seed.expectation.calls, calls_at_most=True)
+    # A call whose arguments were lost is in the bytes too: without a finish, they may be empty.
+    own = {_key_of(call) for call in seed.expectation.calls}
+    sent = (call for call in expectation.calls if _key_of(call) not in own)
+    return msgspec.structs.replace(
+        expectation, calls=(*seed.expectation.calls, *sent), calls_at_most=True
+    )
+
+
+def _key_of(call: ExpectedCall) -> tuple[str, Hashable]:
+    return call.name, meaning(call.json_text)
 
 
 def _may_call_more(trial: Trial, normalizer: Normalizer) -> bool:

@@ -42,6 +42,7 @@ from harness.results.scenario_evidence import is_own
 from harness.turns.deltas import CUT_SHORT
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
+from harness.workers import process_limits
 
 
 def conversation_facts(
@@ -167,6 +168,7 @@ def judge_conversation(
         return bare, None
     with deadlines():
         evidence = _play(subject.cassette, scenario, scenario.conversation, agent, cuts, limits)
+    process_limits.renew_for_work()
     foreign = own != "judged"
     unsent = foreign and is_own(subject.evidence)
     evidence = msgspec.structs.replace(evidence, foreign=foreign, unsent=unsent)

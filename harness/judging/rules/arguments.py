@@ -1,9 +1,10 @@
 """Define rules about arguments: usable ones are exact, unusable ones are reported as errors."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
-from harness.dialects.table import DIALECTS, read_request
+from harness.dialects.table import DIALECTS
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.reasons import with_reason
 from harness.judging.repairs import is_demanded
@@ -23,11 +24,14 @@ from harness.results.outcome import Outcome
 from harness.turns.arguments import parse, same_value
 from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import CallReading
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool
 
 _CHECKER = Checker()
 _NOTHING_RUN = "a parse error, nothing executed"
+_MOST_READ = 50
+_BETWEEN = "\x00\x01\x00"
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 # Escapes of single characters, and the zeros at the end of a number.
 _LOST_IN_PARSING = re.compile(r"\\[bfnrt\\]|(\.\d*?)0+\b")
@@ -68,11 +72,25 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
         return
     readings = (evidence.oracle, *evidence.oracle.alternatives)
     calls = [call for reading in readings for call in reading.calls or ()]
+    sent = _arguments_by_name(calls)
+    words = {name: _Texts(map(_words, texts)) for name, texts in sent.items()}
     for index, error in enumerate(evidence.turn.parse_errors):
-        sent = [call.arguments for call in calls if call.name == error.name]
-        if sent and not any(_words(error.snippet) in _words(each) for each in sent):
-            path, text = f"parse_errors[{index}].snippet", sent[0][:SNIPPET_CHARACTERS]
+        if error.name in sent and not words[error.name].have(_words(error.snippet)):
+            first = next(iter(sent[error.name]))
+            path, text = f"parse_errors[{index}].snippet", first[:SNIPPET_CHARACTERS]
             yield Violation(path, text, error.snippet, outcome=Outcome.MISMATCH)
+
+
+class _Texts:
+    """Many texts, searched without comparing each with each."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = dict.fromkeys(texts)
+        self._all = _BETWEEN.join(self._texts)
+
+    def have(self, part: str) -> bool:
+        """Return whether one of the texts is or contains `part`."""
+        return part in self._texts or part in self._all
 
 
 def _is_reported_repair(evidence: TurnEvidence, call: ToolCall, text: str) -> bool:
@@ -84,8 +102,7 @@ def _is_reported_repair(evidence: TurnEvidence, call: ToolCall, text: str) -> bo
 
 
 def _tools_named(evidence: TurnEvidence, name: str) -> list[Tool]:
-    request = read_request(evidence.interaction.dialect, evidence.interaction.request)
-    return [tool for tool in request.tools if tool.name == name]
+    return [tool for tool in evidence.offered_tools if tool.name == name]
 
 
 def _index_of_block(evidence: TurnEvidence) -> Came:
@@ -171,14 +188,30 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     calls = evidence.oracle.calls
     # An SDK hands calls over while they stream, and cannot take one back.
     hands_over = evidence.kind == "sdk" or lacks_finish(evidence)
+    sent = _arguments_by_name(calls or ())
     for index, call in enumerate(evidence.turn.tool_calls):
-        sent = (each.arguments for each in calls or () if each.name == call.name)
         # If the calls of the stream are ambiguous, it may have been sent.
-        is_sent = calls is None or any(
-            each == call.arguments or may_read_as(each, call.arguments) for each in sent
-        )
+        is_sent = calls is None or _is_among(sent.get(call.name, {}), call.arguments)
         actual, came = f"{call.name} {call.arguments}", as_sent(is_sent=hands_over and is_sent)
         yield Violation(f"calls[{index}]", expected, actual, came=came)
+
+
+def _arguments_by_name(calls: Iterable[CallReading]) -> dict[str, dict[str, None]]:
+    """Return name -> the different arguments of the calls with this name, in order."""
+    found: dict[str, dict[str, None]] = {}
+    for each in calls:
+        found.setdefault(each.name, {})[each.arguments] = None
+    return found
+
+
+def _is_among(sent: Mapping[str, None], arguments: str) -> bool:
+    """Return whether a client may read one of the texts `sent` as these arguments.
+
+    Of very many texts only some are read, so that the time does not grow with the square of them.
+    """
+    if arguments in sent:
+        return True
+    return any(may_read_as(each, arguments) for each in islice(sent, _MOST_READ))
 
 
 @turn_rule("PARSE-ERROR-REPORTED", Outcome.LOST_CALL, field="rejected")
@@ -199,10 +232,15 @@ def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
 @turn_rule("GOOD-CALL-NOT-REJECTED", Outcome.LOST_CALL, field="calls")
 def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
     missing = _missing_names(evidence)
+    misfits: dict[str, Came] = {}
     for error in () if evidence.invents_failure else evidence.pairing.unexpected:
         if error.name in missing:
             actual = f"rejected: {error.error}"
-            came = _finish_of(evidence) or has_lone_surrogate(evidence) or _misfit(evidence, error)
+            came = _finish_of(evidence) or has_lone_surrogate(evidence)
+            if not came:
+                if error.name not in misfits:
+                    misfits[error.name] = _misfit(evidence, error)
+                came = misfits[error.name]
             yield Violation("parse_errors", f"{error.name} executed", actual, came=came)
 
 
@@ -250,14 +288,13 @@ def _explained(evidence: TurnEvidence) -> Iterator[Violation]:
     if "rejected" not in evidence.judged:
         return
     snippets = [error.snippet for error in evidence.turn.parse_errors]
+    if not snippets:
+        return
+    written, unescaped = _Texts(snippets), _Texts(map(_unescaped, snippets))
     for index, rejection in enumerate(evidence.expectation.rejected):
-        if snippets and not any(_quotes(snippet, rejection.snippet) for snippet in snippets):
-            yield Violation(f"parse_errors[{index}].snippet", rejection.snippet, snippets)
-
-
-def _quotes(snippet: str, sent: str) -> bool:
-    """Return whether `snippet` contains `sent`, also with other escapes."""
-    return sent in snippet or _unescaped(_TRUNCATED_ESCAPE.sub("", sent)) in _unescaped(snippet)
+        sent = rejection.snippet
+        if not (written.have(sent) or unescaped.have(_unescaped(_TRUNCATED_ESCAPE.sub("", sent)))):
+            yield Violation(f"parse_errors[{index}].snippet", sent, snippets[:_MOST_READ])
 
 
 def _unescaped(text: str) -> str:
@@ -280,8 +317,9 @@ def _without_name(evidence: TurnEvidence) -> Iterator[Violation]:
 def _identified(evidence: TurnEvidence) -> Iterator[Violation]:
     if not evidence.exposes_ids:
         return
-    reported = [error.id for error in evidence.turn.parse_errors]
+    reported = dict.fromkeys(error.id for error in evidence.turn.parse_errors)
+    shown = [error.id for error in evidence.turn.parse_errors[:_MOST_READ]]
     for index, rejection in enumerate(evidence.expectation.rejected):
         missed = index in evidence.pairing.unreported
         if rejection.id is not None and not missed and rejection.id not in reported:
-            yield Violation(f"parse_errors[{index}].id", rejection.id, reported)
+            yield Violation(f"parse_errors[{index}].id", rejection.id, shown)

@@ -1,6 +1,7 @@
 """Keep one recorded response: the interaction to write, or the reason why it is not written."""
 
 from collections.abc import Callable
+from threading import Lock
 from typing import TypeAlias
 
 from harness.errors import RecordingError
@@ -38,6 +39,9 @@ class Exchange:
         self.saved = self.journaled = False
         self._received: Interaction | None = None
         self._known = -1
+        self._cleaning = (
+            Lock()
+        )  # a large body takes long, and must not keep other exchanges waiting
 
     @property
     def ended(self) -> bool:
@@ -65,13 +69,14 @@ class Exchange:
         """
         if self._known == known:
             return False
-        before = self.interaction
-        try:
-            self._clean(filtered, clean)
-        except Exception as error:  # noqa: BLE001 - a filter of the user may raise anything
-            self.interaction, self.error = None, error
-        self._known = known if self.ended else -1
-        return before is not None and before != self.interaction
+        with self._cleaning:
+            before = self.interaction
+            try:
+                self._clean(filtered, clean)
+            except Exception as error:  # noqa: BLE001 - a filter of the user may raise anything
+                self.interaction, self.error = None, error
+            self._known = known if self.ended else -1
+            return before is not None and before != self.interaction
 
     def _clean(self, filtered: Filter, clean: Clean) -> None:
         received = self._received or self._receive(filtered)

@@ -9,6 +9,7 @@ at the kill is lost.
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,14 @@ class Recovered(msgspec.Struct, frozen=True):
     Fields:
         labels: the labels of the recording.
         interactions: the finished interactions, in the order of their requests.
+        written: hashes of the interactions that the cassette had when the journal began.
+        dropped: how many lines are damaged.
     """
 
     labels: dict[str, Any]
     interactions: tuple[Interaction, ...]
     written: tuple[str, ...] = ()
+    dropped: int = 0
 
     def kept_of(self, cassette: Cassette | None) -> tuple[Interaction, ...]:
         """Return the interactions of the cassette that are not in the journal."""
@@ -80,13 +84,28 @@ class Journal:
             return None
         self._claim()
         first, *lines = self._opened().read().split(b"\n")
-        try:
-            header = msgspec.json.decode(first, type=_Header)
-        except msgspec.MsgspecError:  # killed before the first exchange
+        if not lines:  # killed before the header was complete
             return None
-        found = {each.number: each.interaction for each in _exchanges(lines)}
+        try:
+            header, dropped = msgspec.json.decode(first, type=_Header), 0
+        except msgspec.MsgspecError:
+            header, dropped = _Header({}, ()), 1
+        complete = lines[:-1]  # the last one was incomplete at the kill, or is empty
+        found = {each.number: each.interaction for each in _exchanges(complete)}
+        dropped += len(complete) - len(list(_exchanges(complete)))
         interactions = tuple(found[number] for number in sorted(found))
-        return Recovered(header.labels, interactions, header.written)
+        return Recovered(header.labels, interactions, header.written, dropped)
+
+    def set_aside(self) -> Path:
+        """Rename the journal, because lines of it are damaged, and return its new path.
+
+        Raises:
+            OSError: the journal cannot be renamed.
+        """
+        names = (self.path.with_name(f"{self.path.name}.damaged-{n}") for n in count(1))
+        path = next(each for each in names if not each.exists())
+        self.path.rename(path)
+        return path
 
     def open(self, labels: dict[str, Any], cassette: Cassette | None) -> None:
         """Create the journal for exchanges that the cassette does not contain, unless it exists.

@@ -9,7 +9,6 @@ The cassette is written when the block ends, completely or not at all. Both are 
 without exchanges of OAuth tokens.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +29,7 @@ from harness.recording.identify import identify
 from harness.recording.recorder.exchange import Exchange
 from harness.recording.recorder.journal import Journal
 from harness.recording.recorder.options import RecordingLabels, RecordMode, record_mode
+from harness.recording.recorder.parts import Parts
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.recorder.transports import RecordingTransport
 from harness.recording.recorder.vcrpy_filters import Filters
@@ -40,6 +40,7 @@ from harness.wire.cassette_file import load_cassette
 from harness.wire.cassette_text import format_cassette
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction, Request
+from harness.wording import pluralize
 
 DEFAULT_MATCH: Final = ("method", "path", "body")
 
@@ -94,7 +95,9 @@ class Recorder:
         self._matchers = matchers(tuple(match_on))
         check_labels(self._assemble((), self._labels, (), None), str(self.path))
         self._journal = Journal(self.path)
+        self._parts = Parts(self.path)
         self._journals = journal and self.mode is not RecordMode.NONE
+        self.damaged = ""
         self.recovered = self._recover() if self._journals else 0
         self._old = load_cassette(self.path) if self.path.exists() else None
         self._on_disk = self._old
@@ -179,14 +182,14 @@ class Recorder:
         """Write an exchange that ended to the journal; hide errors from the client."""
         if not self._journals or not exchange.ended:
             return
-        with self._writing:
-            self._clean(exchange)
-            if exchange.interaction is None:
-                return
-            with suppress(OSError, UsageError):  # then `save` writes it, or raises the reason
-                self.open()
-                self._journal.add(exchange.number, exchange.interaction)
-                exchange.journaled = True
+        self._clean(exchange)
+        if exchange.interaction is None:
+            return
+        # If it fails, `save` writes the exchange, or raises the reason.
+        with self._writing, suppress(OSError, UsageError):
+            self.open()
+            self._journal.add(exchange.number, exchange.interaction)
+            exchange.journaled = True
 
     @property
     def count(self) -> int:
@@ -228,9 +231,9 @@ class Recorder:
             UnscrubbedError: a label contains a secret.
         """
         self._journal.sync()
+        every = [each for each in self._snapshot() if each.ended]
+        changed = [self._clean(each) for each in every]
         with self._writing:
-            every = [each for each in self._snapshot() if each.ended]
-            changed = [self._clean(each) for each in every]
             if any(changed):
                 # The journal contains what is known to be a secret by now.
                 self._write(every)
@@ -288,13 +291,32 @@ class Recorder:
         return self._assemble(self._kept(old, recorded), self._labels, recorded, self._old)
 
     def _write(self, every: Sequence[Exchange], *, durable: bool = False) -> None:
-        if any(each.interaction for each in every):  # filters may leave out all of them
-            cassette = self._with_kept(every)
-            check_labels(cassette, str(self.path))
-            write_file(self.path, format_cassette(cassette).encode("utf-8"), durable=durable)
-            self._on_disk = cassette
+        recorded = [each.interaction for each in every if each.interaction is not None]
+        if recorded:  # filters may leave out all of them
+            old = self._old.interactions if self._old else ()
+            kept = self._kept(old, recorded)
+            self._write_parts(kept, self._labels, recorded, self._old, durable=durable)
         for each in every:
             each.saved = True
+
+    def _write_parts(
+        self,
+        kept: Sequence[Interaction],
+        labels: RecordingLabels,
+        recorded: Sequence[Interaction],
+        old: Cassette | None,
+        *,
+        durable: bool,
+    ) -> None:
+        """Write the cassette, and further ones if one would be too large to be read."""
+        for path, earlier, new in self._parts.divide(kept, recorded):
+            is_first = path == self.path
+            cassette = self._assemble(earlier, labels, new, old if is_first else None)
+            cassette = msgspec.structs.replace(cassette, id=path.stem)
+            check_labels(cassette, str(path))
+            write_file(path, format_cassette(cassette).encode("utf-8"), durable=durable)
+            if is_first:
+                self._on_disk = cassette
 
     def _recover(self) -> int:
         """Write the exchanges of a killed recorder, and return their number."""
@@ -304,8 +326,10 @@ class Recorder:
                 old = load_cassette(self.path) if self.path.exists() else None
                 kept = self._kept(found.kept_of(old), found.interactions)
                 labels = msgspec.convert(found.labels, RecordingLabels)
-                whole = self._assemble(kept, labels, found.interactions, old)
-                write_file(self.path, format_cassette(whole).encode("utf-8"), durable=True)
+                self._write_parts(kept, labels, found.interactions, old, durable=True)
+            if found and found.dropped:
+                kept_at = self._journal.set_aside()
+                self.damaged = f"{pluralize(found.dropped, 'damaged line')} kept in {kept_at}"
         except OSError as error:
             raise self._unwritten(error) from error
         self._journal.remove()
@@ -372,23 +396,3 @@ def _with_labels(labels: RecordingLabels, old: Cassette) -> RecordingLabels:
     """Return the labels; an empty label gets the value of the cassette `old`."""
     missing = {name: getattr(old, name) for name in _LABELS if not getattr(labels, name)}
     return msgspec.structs.replace(labels, **missing)
-
-
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-def recorder_for_test(file: Path, test: str, mode: str, *, allow_in_ci: bool) -> Recorder:
-    """Return the recorder for the cassette of a test.
-
-    Args:
-        file: the test's file; the folder of its cassettes is next to it.
-        test: the name of the test, with its parameters.
-        mode: a record mode.
-        allow_in_ci: record even if CI is set.
-
-    Raises:
-        UsageError: the mode is unknown or not allowed in CI.
-    """
-    name = _UNSAFE.sub("-", test).strip(".-") or "test"
-    path = file.parent / "cassettes" / file.stem / f"{name}.yaml"
-    return Recorder(path, mode=mode, allow_in_ci=allow_in_ci)

@@ -19,6 +19,10 @@ from harness.wire.interaction import Ended, Headers, Interaction, Read, Request
 
 _Feed = Callable[[bytes], bytes]
 
+# Of a body as sent, and of one without its content encoding: a small one may unpack to a large one.
+MAX_BODY_BYTES: Final = 32 * 1024 * 1024
+MAX_READS: Final = 1_000_000
+
 
 def decode_pieces(
     pieces: list[bytes], headers: Headers, where: str
@@ -32,7 +36,7 @@ def decode_pieces(
         UnreadableError: the body is damaged or too large, or has several or unknown encodings.
     """
     body = b"".join(pieces)
-    plain, left = decode_body(body, headers, where)
+    plain, left = decode_body(body, headers, where, MAX_BODY_BYTES)
     if plain == body:
         return pieces, left, ""
     coding = encoding_of(headers).strip().lower()
@@ -62,9 +66,6 @@ _FEEDS: Final[dict[str, Callable[[bytes], _Feed]]] = {
     "zstd": lambda _: import_module("zstandard").ZstdDecompressor().decompressobj().decompress,
 }
 
-
-MAX_BODY_BYTES: Final = 32 * 1024 * 1024
-MAX_READS: Final = 1_000_000
 
 # The last event of most chat streams. SDKs close the connection there, before the end of the body.
 _DONE: Final = re.compile(rb"^data: ?\[DONE\]\s*\Z", re.MULTILINE)

@@ -8,12 +8,19 @@ import base64
 import binascii
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from importlib import resources
+from itertools import pairwise
+from operator import itemgetter
 from typing import Final
 
 import msgspec
+
+# Replaces letters and digits; it has the same length, and no detector matches it.
+FILL: Final = "x"
 
 
 class Detector(msgspec.Struct, frozen=True, eq=False):
@@ -25,6 +32,9 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
         hints: a text without any of these, in lower case, contains no such secret.
         before: characters that must not directly precede the secret.
         check: a further condition that the secret must fulfil.
+        fill: the character that replaces each letter and digit of the secret.
+        is_known: whether the secret itself is known, and not only its form. Only such a secret is
+            also searched in the base64 of data URLs, where any form occurs by chance.
     """
 
     kind: str
@@ -32,16 +42,35 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
     hints: tuple[str, ...]
     before: str = ""
     check: Callable[[str], bool] | None = None
+    fill: str = FILL
+    is_known: bool = False
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield start and end of each secret of this kind in `text`."""
+        data = [] if self.is_known else _data_spans(text)
         for match in self.pattern.finditer(text):
             start = match.start()
             if start and self.before and text[start - 1] in self.before:
                 continue
+            if data and _is_inside(start, data):
+                continue
             secret = match["secret"]
             if not is_placeholder(secret) and (self.check is None or self.check(secret)):
                 yield match.span("secret")
+
+
+_DATA: Final = re.compile(r";base64,[A-Za-z0-9+/_=-]*")
+
+
+@lru_cache(maxsize=2)
+def _data_spans(text: str) -> list[tuple[int, int]]:
+    """Return start and end of the base64 of each data URL in `text`."""
+    return [match.span() for match in _DATA.finditer(text)] if ";base64," in text else []
+
+
+def _is_inside(index: int, spans: list[tuple[int, int]]) -> bool:
+    at = bisect_right(spans, index, key=itemgetter(0)) - 1
+    return at >= 0 and index < spans[at][1]
 
 
 _ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -62,10 +91,17 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     accounts: dict[str, str]
     detectors: tuple[_Pattern, ...]
     detect_secrets: dict[str, str]
+    file_suffixes: frozenset[str]
+    roles: frozenset[str]
+    domains: frozenset[str]
+    users: frozenset[str]
 
 
 # Bits for each character; the words and names of people and programs have fewer.
 _RANDOM_BITS: Final = 3.0
+# Parts of keys between hyphens; one with letters only is longer than a word.
+_SHORTEST_PART: Final = 8
+_LONG_PART: Final = 16
 
 
 def is_mixed(secret: str) -> bool:
@@ -82,6 +118,61 @@ def entropy(text: str) -> float:
     """Return the Shannon entropy of `text`, in bits for each character."""
     shares = (count / len(text) for count in Counter(text).values())
     return -sum(share * math.log2(share) for share in shares)
+
+
+def is_key(secret: str) -> bool:
+    """Whether a part of `secret` looks like the random text of a key, and not like words.
+
+    Without separators, it is one word, and longer than nearly all words.
+    """
+    parts = re.split(r"[-_.]", secret)
+    return len(parts) == 1 or any(map(_is_random_part, parts))
+
+
+def _is_random_part(part: str) -> bool:
+    """Whether a part has digits among its letters, or, if it is long, changes its case often."""
+    digits = sum(map(str.isdigit, part))
+    if len(part) >= _SHORTEST_PART and digits:
+        # A number at the end of a word, such as in `release2026`, is a version or a year.
+        return any(map(str.isdigit, part.rstrip("0123456789"))) or digits * 3 >= len(part)
+    return len(part) >= _LONG_PART and _changes_case(part)
+
+
+def _changes_case(text: str) -> bool:
+    """Whether letters in upper and lower case alternate more often than in words."""
+    return 5 * sum(a.isupper() != b.isupper() for a, b in pairwise(text)) >= len(text)
+
+
+def is_case_mixed(secret: str) -> bool:
+    """Whether `secret` has letters in both cases and digits, without any order."""
+    return is_random(secret) and _changes_case(secret)
+
+
+def is_credential_text(secret: str) -> bool:
+    """Whether the text after `Bearer` is random, and not a word or the end of a sentence."""
+    parts = re.split(r"[-_./]", secret)
+    return any(map(_is_random_part, parts)) or (is_random(secret) and not secret.endswith("."))
+
+
+def is_email(address: str) -> bool:
+    """Whether `address` names a person's mailbox, and not a version of a file or package."""
+    name, _, domain = address.lower().rpartition("@")
+    *labels, last = domain.split(".")
+    is_version = any(map(str.isdigit, labels)) and not any(len(it) > 3 for it in labels)  # noqa: PLR2004 - as `npm` and `min`
+    is_file = last in TABLE.file_suffixes or is_version
+    return not (is_file or name in TABLE.roles or domain in TABLE.domains)
+
+
+def is_folder_of_user(name: str) -> bool:
+    """Whether a folder below `/home` is that of a user, and not a page such as `index.html`."""
+    lowered = name.lower()
+    suffix = lowered.rpartition(".")[2] if "." in lowered else ""
+    return lowered not in TABLE.users and suffix not in TABLE.file_suffixes
+
+
+def is_cookie(text: str) -> bool:
+    """Whether a value of the cookies in `text` is random."""
+    return any(is_random(part.partition("=")[2]) for part in text.split(";"))
 
 
 def is_basic(secret: str) -> bool:
@@ -103,14 +194,38 @@ _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
     "mixed": is_mixed,
     "random": is_random,
     "basic": is_basic,
+    "case": is_case_mixed,
+    "cookie": is_cookie,
+    "credential": is_credential_text,
+    "e-mail": is_email,
+    "folder": is_folder_of_user,
 }
 
 
 def _iter_prefixed(table: _Table) -> Iterator[Detector]:
     for kind, prefixes in (("key", table.keys), ("account", table.accounts)):
+        check = is_key if kind == "key" else None
         for prefix, rest in prefixes.items():
-            pattern = re.compile(f"{re.escape(prefix)}(?P<secret>{rest})")
-            yield Detector(kind, pattern, (prefix,), _ALNUM)
+            pattern = re.compile(f"{re.escape(prefix)}(?P<secret>{_bounded(rest)})")
+            yield Detector(kind, pattern, (prefix,), _ALNUM, check)
+
+
+_END: Final = re.compile(r"(\[[^\]]+\])\{([0-9]+)(,?)\}(=\{0,2\})?\Z")
+_MOST_CHARACTERS: Final = 256
+
+
+def _bounded(rest: str) -> str:
+    """Return the pattern of the rest of a key, with a bound, and an end after the last character.
+
+    A longer text is not a key, but data such as base64.
+    """
+    found = _END.search(rest)
+    if found is None:
+        return rest
+    characters, least, is_open, padding = found.groups()
+    most = f",{_MOST_CHARACTERS}" if is_open else ""
+    end = f"{characters}{{{least}{most}}}{padding or ''}(?!{characters})"
+    return f"{rest[: found.start()]}{end}"
 
 
 def _iter_others(table: _Table) -> Iterator[Detector]:

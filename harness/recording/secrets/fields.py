@@ -13,15 +13,19 @@ from urllib.parse import unquote_plus
 import msgspec
 
 from harness.recording.secrets.credentials import HEADERS, is_secret_name, name_words
-from harness.recording.secrets.detectors import is_placeholder
+from harness.recording.secrets.detectors import FILL, is_placeholder
 from harness.wire.payload import json_or_none
 
 _MOST_DEPTH: Final = 24
 _FORM: Final = re.compile(r"[\w.%+\[\]-]+=[^&\s{}\"<>]*(?:&[\w.%+\[\]-]+=[^&\s{}\"<>]*)*&?\s*")
 _FORM_FIELD: Final = re.compile(r"(?:\A|&)([^=&]+)=([^&\s]+)")
 _SCHEME: Final = re.compile(r"(?i:bearer|basic|token|apikey)[ ]+(?=.)")
+# An object with such a name also has members that are not secret.
+_WITH_OTHERS: Final = HEADERS.parents_of_keys | {"session", "pass"}
+_SHORTEST_NUMBER: Final = 4
+_DIGIT: Final = "1"
 _PART: Final = re.compile(
-    r'name="([^"\r\n]{1,200})"[^\r\n]*\r?\n(?:[A-Za-z-]+:[^\r\n]*\r?\n)*\r?\n([^\r\n]+)'
+    r'name=(?:"([^"\r\n]{1,200})"|([^"\s;]{1,200}))[^\r\n]*\r?\n(?:[A-Za-z-]+:[^\r\n]*\r?\n)*\r?\n([^\r\n]+)'
 )
 
 
@@ -33,11 +37,13 @@ class Field(msgspec.Struct, frozen=True):
             value.
         value: the value as written in the body, with escapes of JSON decoded.
         meaning: the value as the server reads it.
+        fill: the character that replaces each letter and digit: a digit in a number.
     """
 
     before: str
     value: str
     meaning: str
+    fill: str = FILL
 
 
 def credential_fields(body: bytes) -> Iterator[Field]:
@@ -62,11 +68,44 @@ def _of_json(value: Any, parent: str, depth: int) -> Iterator[Field]:  # noqa: A
         if parent.lower().endswith(HEADERS.parents_of_headers):
             yield from _of_pair(value)
         for name, item in value.items():
-            if isinstance(item, str):
-                if item and _is_credential(name, parent):
-                    yield _json_field(name, item)
-            elif name not in HEADERS.conversation:
-                yield from _of_json(item, name, depth + 1)
+            yield from _of_member(name, item, parent, depth)
+
+
+def _of_member(name: str, item: object, parent: str, depth: int) -> Iterator[Field]:
+    is_credential = _is_credential(name, parent)
+    if isinstance(item, str):
+        if item and is_credential:
+            yield _json_field(name, item)
+    elif is_credential and not (isinstance(item, dict) and name.lower() in _WITH_OTHERS):
+        yield from _of_credential(name, item, depth + 1)
+    elif name not in HEADERS.conversation:
+        yield from _of_json(item, name, depth + 1)
+
+
+def _of_credential(name: str, value: object, depth: int) -> Iterator[Field]:
+    """Yield the texts and numbers in a list or an object that is a credential."""
+    match value:
+        case bool() | None:
+            return
+        case int():
+            number = str(value)
+            if len(number) >= _SHORTEST_NUMBER and number.strip(_DIGIT):
+                before = rf'"{re.escape(name)}"[ \t\r\n]*:[ \t\r\n]*(?:\[[^\[\]"]*?)?\b'
+                yield Field(before, number, number, _DIGIT)
+        case list() if depth <= _MOST_DEPTH:
+            for item in value:
+                if isinstance(item, str):
+                    yield Field(r'[\[,][ \t\r\n]*"', item, item)
+                else:
+                    yield from _of_credential(name, item, depth + 1)
+        case dict() if depth <= _MOST_DEPTH:
+            for key, item in value.items():
+                if isinstance(item, str):
+                    yield from [_json_field(key, item)] if len(item) >= _SHORTEST_NUMBER else []
+                else:
+                    yield from _of_credential(key, item, depth + 1)
+        case _:
+            return
 
 
 def _of_pair(value: dict[str, Any]) -> Iterator[Field]:
@@ -102,8 +141,9 @@ def _of_form(text: str) -> Iterator[Field]:
 
 
 def _of_parts(text: str) -> Iterator[Field]:
-    for name, value in _PART.findall(text):
+    for quoted, plain, value in _PART.findall(text):
+        name = quoted or plain
         if is_secret_name(name, parameter=True):
             yield Field(
-                rf'name="{re.escape(name)}"[^\n]*\n(?:[A-Za-z-]+:[^\n]*\n)*\r?\n', value, value
+                rf'name="?{re.escape(name)}"?[^\n]*\n(?:[A-Za-z-]+:[^\n]*\n)*\r?\n', value, value
             )

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import msgspec
+
+from harness.errors import UnreadableError, UnscrubbedError
 from harness.recording.secrets import credentials
 from harness.recording.secrets.detectors import (
     Detector,
@@ -21,6 +24,7 @@ from harness.recording.secrets.detectors import (
     is_random,
 )
 from harness.recording.secrets.fields import Field, credential_fields
+from harness.wire.decompress import decode_body, encoding_of, is_text
 from harness.wire.interaction import Request
 
 KnownSecrets: TypeAlias = tuple[Detector, ...]
@@ -31,6 +35,10 @@ _SHORTEST_WORD: Final = 4
 # Shorter ones would match by chance in other base64.
 _SHORTEST_ENCODED: Final = 6
 _SEPARATORS: Final = re.compile(r"[\s;,]+")
+# Parameters of the schemes `Token` and `Digest`; those that others know are not secret.
+_QUOTED: Final = re.compile(
+    r"""\b(?!(?:realm|uri|qop|nc|algorithm|username|charset)=)[A-Za-z_-]{1,40}="?([^"\s,;]+)"""
+)
 
 # A part of a path that looks like a key; the ids of objects have a prefix, a UUID has hyphens.
 PATH_KEY: Final = Detector(
@@ -44,9 +52,40 @@ PATH_KEY: Final = Detector(
 )
 
 
+def readable_request(request: Request, where: str) -> Request:
+    """Return `request` with a body that is not compressed, because only text can be searched.
+
+    Raises:
+        UnscrubbedError: the body cannot be decompressed.
+    """
+    try:
+        body, headers = decode_body(request.body, request.headers, where)
+    except UnreadableError as error:
+        raise _compressed_error(error.what, where) from error
+    encoding = encoding_of(headers)
+    if encoding and encoding.lower() != "identity" and not is_text(body):
+        raise _compressed_error(f"unknown encoding {encoding[:40]!r}", where)
+    return msgspec.structs.replace(request, body=body, headers=headers)
+
+
+def _compressed_error(what: str, where: str) -> UnscrubbedError:
+    return UnscrubbedError(
+        f"the request body cannot be searched for secrets: {what}",
+        where=where,
+        hint="It was not written. Send the request without compression.",
+    )
+
+
+def _if_readable(request: Request) -> Request:
+    try:
+        return readable_request(request, "")
+    except UnscrubbedError:  # the scrubber refuses it, too
+        return request
+
+
 def known_secrets(requests: Iterable[Request], more: Iterable[str] = ()) -> KnownSecrets:
     """Return detectors of the credentials of `requests` and of `more`, the longest first."""
-    given = tuple(requests)
+    given = tuple(map(_if_readable, requests))
     values = {value for request in given for value in iter_credentials(request)} | {*more}
     fields = {field for request in given for field in credential_fields(request.body)}
     longest_first = sorted(values, key=lambda value: (-len(value), value))
@@ -63,7 +102,7 @@ def known_secrets(requests: Iterable[Request], more: Iterable[str] = ()) -> Know
 
 def iter_credentials(request: Request) -> Iterator[str]:
     """Yield the credentials of a request that are long or random enough to search for elsewhere."""
-    for value in _credentials(request):
+    for value in _credentials(_if_readable(request)):
         if value.lower() in credentials.HEADERS.dummies or is_placeholder(value):
             continue
         if len(value) >= _SHORTEST or (len(value) >= _SHORTEST_WORD and is_mixed(value)):
@@ -102,6 +141,7 @@ def _words(value: str, *, cookie: bool = False) -> Iterator[str]:
     if value.startswith("AWS4-"):
         yield from re.findall(r"(?:Credential=|Signature=)([^/,\s]+)", value)
         return
+    yield from (word for word in _QUOTED.findall(value) if word)
     for word in _SEPARATORS.split(value):
         if word.lower() not in credentials.HEADERS.schemes:
             yield word.partition("=")[2] if cookie else word
@@ -137,13 +177,13 @@ def _in_base64(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
 def _field_detector(field: Field) -> Detector:
     """Return a detector for a field with this credential as its value, however short it is."""
     values = "|".join(map(re.escape, _as_bytes(field.value)))
-    return Detector("credential", re.compile(f"{field.before}(?P<secret>{values})"), ("",))
+    pattern = re.compile(f"{field.before}(?P<secret>{values})")
+    return Detector("credential", pattern, ("",), fill=field.fill, is_known=True)
 
 
 def _literal(text: str, before: str = "", after: str = "") -> Detector:
-    return Detector(
-        "credential", re.compile(f"{before}(?P<secret>{re.escape(text)}){after}"), (text,)
-    )
+    pattern = re.compile(f"{before}(?P<secret>{re.escape(text)}){after}")
+    return Detector("credential", pattern, (text,), is_known=True)
 
 
 def _as_bytes(value: str) -> tuple[str, ...]:

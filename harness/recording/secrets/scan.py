@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from harness.errors import StreamError, UnscrubbedError
-from harness.recording.secrets.detectors import Detector, likely_detectors
+from harness.recording.secrets.detectors import FILL, Detector, likely_detectors
 from harness.recording.secrets.views import (
     JSON_ESCAPE,
     URL_ESCAPE,
@@ -22,9 +22,6 @@ from harness.recording.secrets.views import (
     unescaped_views,
 )
 from harness.wire.framing import iter_frames
-
-# Replaces letters and digits; it has the same length, and no detector matches it.
-FILL: Final = "x"
 
 
 class Secret(msgspec.Struct, frozen=True):
@@ -50,6 +47,7 @@ class Match(msgspec.Struct, frozen=True):
     kind: str
     start: int
     end: int
+    fill: str = FILL
 
     def extent(self) -> tuple[int, int]:
         """Return the offsets of the secret's first and last byte in the body."""
@@ -87,6 +85,7 @@ class Scan:
     """
 
     def __init__(self, body: bytes, escape: re.Pattern[str] = JSON_ESCAPE) -> None:
+        self._size = len(body)
         whole = View.of(body)
         self._decoded = [
             *unescaped_views(whole, escape),
@@ -100,8 +99,8 @@ class Scan:
         for view in self.views:
             for detector in likely_detectors(view.text, known):
                 for start, end in detector.find(view.text):
-                    match = Match(view, detector.kind, start, end)
-                    if any(view.text[index] != FILL for index in self.replaceable(match)):
+                    match = Match(view, detector.kind, start, end, detector.fill)
+                    if any(view.text[index] != match.fill for index in self.replaceable(match)):
                         yield match
 
     def replaceable(self, match: Match) -> Iterator[int]:
@@ -111,18 +110,20 @@ class Scan:
             char = view.text[index]
             if char.isascii() and not char.isalnum():
                 continue
-            if view.is_escape(index) or not self._protected.intersection(view.bytes_of(index)):
+            if view.is_escape(index) or not any(
+                map(self._protected.__getitem__, view.bytes_of(index))
+            ):
                 yield index
 
     @cached_property
-    def _protected(self) -> frozenset[int]:
-        """The bytes of all escapes, which a parser needs: the `n` of a newline is not a letter."""
-        return frozenset(
-            offset
-            for view in self._decoded
-            for index in view.escapes()
-            for offset in view.bytes_of(index)
-        )
+    def _protected(self) -> bytearray:
+        """A mark for each byte of an escape, which a parser needs: the `n` of a newline is one."""
+        marks = bytearray(self._size)
+        for view in self._decoded:
+            for index in view.escapes():
+                for offset in view.bytes_of(index):
+                    marks[offset] = 1
+        return marks
 
 
 def wrapped_matches(body: bytes, known: Sequence[Detector]) -> list[Match]:
@@ -177,7 +178,7 @@ def without_secrets(
         _check_copies(found, body, where)
         for match in found:
             for index in scan.replaceable(match):
-                match.view.put(changed, index, FILL)
+                match.view.put(changed, index, match.fill)
     left = list(Scan(bytes(changed), escape).matches(known))
     if left:
         raise _refused(left, where, "its replacement is found again")

@@ -11,7 +11,13 @@ import msgspec
 from harness.conversation.history.jsonl import LoggedConversation, decode, encode
 from harness.errors import UnscrubbedError
 from harness.recording.secrets import credentials
-from harness.recording.secrets.known import PATH_KEY, KnownSecrets, iter_credentials, known_secrets
+from harness.recording.secrets.known import (
+    PATH_KEY,
+    KnownSecrets,
+    iter_credentials,
+    known_secrets,
+    readable_request,
+)
 from harness.recording.secrets.scan import Secret, secrets_in, without_secrets
 from harness.recording.secrets.views import URL_ESCAPE
 from harness.wire.cassette import Cassette
@@ -79,6 +85,7 @@ class Scrubber:
         return clean_text(text, where, self.known([]))
 
     def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:
+        request = readable_request(request, where)
         uri = credentials.scrub_address(request.uri).encode("utf-8", "surrogateescape")
         return msgspec.structs.replace(
             request,
@@ -151,7 +158,11 @@ def iter_leaks(cassette: Cassette) -> Iterator[str]:
 
 
 def _leaks_of_interaction(interaction: Interaction) -> Iterator[str]:
-    request = interaction.request
+    try:
+        request = readable_request(interaction.request, "the request")
+    except UnscrubbedError as error:
+        yield f"request body: {error.what}"
+        return
     yield from credentials.unscrubbed_parts(interaction)
     uri = request.uri.encode("utf-8", "surrogateescape")
     known = known_secrets([request])

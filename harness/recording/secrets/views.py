@@ -6,10 +6,10 @@ character (Latin-1), because detectors match ASCII only.
 """
 
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property
-from itertools import accumulate
+from io import StringIO
 from typing import Final, Self
 
 # Escapes inside escapes: arguments are JSON in a JSON string, and may contain JSON again.
@@ -25,8 +25,27 @@ _HEX_DIGITS: Final = {3: 2, 6: 4}
 _SHORT: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # A key with its text, or the index that distinguishes parallel parts of one event.
 _MEMBER: Final = re.compile(
-    r'"([^"\\\n]{1,64})"[ \t]*:[ \t]*"((?:[^"\\\n]|\\.)*)"|index"[ \t]*:[ \t]*([0-9]{1,6})|\n'
+    r'"([^"\\\n]{1,64})"[ \t]*:[ \t]*"((?:[^"\\\n]++|\\.)*+)"|index"[ \t]*:[ \t]*([0-9]{1,6})|\n'
 )
+
+
+class Pieces:
+    """The runs of characters of a view, in the order of its text, as numbers side by side.
+
+    A list of tuples would need a hundred times the memory of a body that is full of escapes.
+    """
+
+    def __init__(self) -> None:
+        self.starts, self.theres, self.lengths = array("I"), array("I"), array("I")
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def add(self, start: int, there: int, length: int) -> None:
+        """Add a run: its start in the view, and its start and length in the parent."""
+        self.starts.append(start)
+        self.theres.append(there)
+        self.lengths.append(length)
 
 
 class View:
@@ -35,15 +54,12 @@ class View:
     Args:
         text: the text that detectors search.
         parent: the view from which this text was made; None for the bytes themselves.
-        pieces: (start in this text, start in the parent, length in the parent) of each run of
-            characters, in the order of this text. A run of one character may replace several
-            characters of the parent.
+        pieces: the runs of characters, in the order of this text. A run of one character may
+            replace several characters of the parent.
         name: the name for messages.
     """
 
-    def __init__(
-        self, text: str, parent: "View | None", pieces: list[tuple[int, int, int]], name: str
-    ) -> None:
+    def __init__(self, text: str, parent: "View | None", pieces: Pieces, name: str) -> None:
         self.text = text
         self.name = name
         self._parent = parent
@@ -52,7 +68,7 @@ class View:
     @classmethod
     def of(cls, body: bytes, name: str = "the bytes") -> Self:
         """Return the view of the bytes themselves."""
-        return cls(body.decode("latin-1"), None, [], name)
+        return cls(body.decode("latin-1"), None, Pieces(), name)
 
     def bytes_of(self, index: int) -> Iterator[int]:
         """Yield the offsets of the bytes of the character at `index`."""
@@ -82,23 +98,24 @@ class View:
 
     def unescaped(self, escape: re.Pattern[str] = JSON_ESCAPE) -> "View | None":
         """Return a view with one level of escapes decoded, or None if this view has no escapes."""
-        texts: list[str] = []
-        pieces: list[tuple[int, int, int]] = []
+        text = StringIO()
+        pieces = Pieces()
         here = there = 0
         for match in escape.finditer(self.text):
-            plain = match.start() - there
+            start, end = match.span()
+            plain = start - there
             if plain:
-                texts.append(self.text[there : match.start()])
-                pieces.append((here, there, plain))
-            texts.append(_unescaped_character(match))
-            pieces.append((here + plain, match.start(), match.end() - match.start()))
-            here, there = here + plain + 1, match.end()
+                text.write(self.text[there:start])
+                pieces.add(here, there, plain)
+            text.write(_unescaped_character(match))
+            pieces.add(here + plain, start, end - start)
+            here, there = here + plain + 1, end
         if not pieces:
             return None
         if there < len(self.text):
-            texts.append(self.text[there:])
-            pieces.append((here, there, len(self.text) - there))
-        return View("".join(texts), self, pieces, f"{self.name}, escapes decoded")
+            text.write(self.text[there:])
+            pieces.add(here, there, len(self.text) - there)
+        return View(text.getvalue(), self, pieces, f"{self.name}, escapes decoded")
 
     def unquoted(self) -> Iterator["View"]:
         """Yield the views without percent-escapes such as `%40`: decoded once, and twice."""
@@ -112,24 +129,24 @@ class View:
 
     def escapes(self) -> Iterator[int]:
         """Yield the indexes of the characters that are escapes in the parent."""
-        return (start for start, _, length in self._pieces if self._is_unit(start, length))
+        starts = self._pieces.starts
+        return (starts[at] for at in range(len(starts)) if self._is_unit(at))
 
     def _above(self, index: int) -> tuple[int, int]:
         """Return the offset and the length, in the parent, of the character at `index`."""
-        start, there, length = self._pieces[bisect_right(self._starts, index) - 1]
-        return (there, length) if self._is_unit(start, length) else (there + index - start, 1)
+        pieces = self._pieces
+        at = bisect_right(pieces.starts, index) - 1
+        there = pieces.theres[at]
+        if self._is_unit(at):
+            return there, pieces.lengths[at]
+        return there + index - pieces.starts[at], 1
 
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [start for start, _, _ in self._pieces]
-
-    @cached_property
-    def _ends(self) -> dict[int, int]:
-        following = [*self._starts[1:], len(self.text)]
-        return dict(zip(self._starts, following, strict=True))
-
-    def _is_unit(self, start: int, length: int) -> bool:
-        return length > 1 and self._ends[start] - start == 1
+    def _is_unit(self, at: int) -> bool:
+        """Whether the run with this number is one character for several of the parent."""
+        pieces = self._pieces
+        last = at + 1 == len(pieces)
+        end = len(self.text) if last else pieces.starts[at + 1]
+        return pieces.lengths[at] > 1 and end - pieces.starts[at] == 1
 
 
 def unescaped_views(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterator[View]:
@@ -167,8 +184,10 @@ def _has_pieces(text: str, spans: list[tuple[int, int]]) -> bool:
 
 
 def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> View:
-    starts = accumulate((end - start for start, end in spans), initial=0)
-    pieces = [(here, start, end - start) for here, (start, end) in zip(starts, spans, strict=False)]
+    pieces, here = Pieces(), 0
+    for start, end in spans:
+        pieces.add(here, start, end - start)
+        here += end - start
     return View("".join(view.text[start:end] for start, end in spans), view, pieces, name)
 
 
