@@ -155,13 +155,8 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     """
     found, selection, policy = _selected(
         RunRequest(
-            SelectedClients(names, agents),
-            paths,
-            words,
-            dialect or "",
-            cuts,
-            requirement_set,
-            evidence,
+            *(SelectedClients(names, agents), paths, words, dialect or "", cuts),
+            *(requirement_set, evidence),
         ),
         output / "run.jsonl" if last_failed else None,
         partial(project_policy, today, accept_new=accept_new),
