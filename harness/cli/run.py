@@ -195,14 +195,8 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     given = import_unread(paths, output)
     found, selection, policy = _selected(
         RunRequest(
-            SelectedClients(names, agents),
-            given.paths,
-            words,
-            dialect or "",
-            cuts,
-            requirement_set,
-            evidence,
-            given.files,
+            *(SelectedClients(names, agents), given.paths, words, dialect or "", cuts),
+            *(requirement_set, evidence, given.files),
         ),
         output / RUN_FILE if last_failed else None,
         partial(project_policy, today, accept_new=accept_new),

@@ -167,13 +167,8 @@ def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
     subjects = tuple(filter_subjects(selected, words))
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
     evidence = evidence or project().table.evidence
-    planned = plan(
-        (*subjects, *recorded.subjects),
-        chosen.normalizers,
-        chosen.agents,
-        requirement_set,
-        evidence,
-    )
+    judged = (*subjects, *recorded.subjects)
+    planned = plan(judged, chosen.normalizers, chosen.agents, requirement_set, evidence)
     left_out = dict.fromkeys(filter(is_left_out, planned))
     return RequestedCells(
         paths=places,

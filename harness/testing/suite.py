@@ -96,11 +96,9 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         for path, error in unreadable.items()
     ]
 
-    left_out = _left_out_items(found.left_out)
+    rest = (*fuzzed, *_left_out_items(found.left_out))
 
-    @pytest.mark.parametrize(
-        "check_item", [*failing, *_items(jobs, cells, cuts), *fuzzed, *left_out]
-    )
+    @pytest.mark.parametrize("check_item", [*failing, *_items(jobs, cells, cuts), *rest])
     def test_conformance(check_item: _Check, pytestconfig: pytest.Config) -> None:
         check_item(pytestconfig)
 
