@@ -4,7 +4,10 @@ Each is a cassette in memory and a script of what must come of it, in as few rep
 """
 
 import json
+import re
 from typing import Any, Final
+
+import msgspec
 
 from harness.conversation.task import Limits
 from harness.judging.conversations.expected_request import ExpectedMessages, ExpectedRequest
@@ -94,7 +97,27 @@ def _interaction(reply: bytes | tuple[int, bytes], dialect: str) -> Interaction:
     return Interaction(Request(), status, headers, body, reads, dialect=dialect)
 
 
+def in_namespace(subject: LoadedSubject) -> LoadedSubject:
+    """Return the conversation with a namespace in each item that is a call."""
+    item = re.compile(rb'("call_id": ?")')
+    interactions = (
+        msgspec.structs.replace(each, body=body, reads=(Read(len(body)),))
+        for each in subject.cassette.interactions
+        for body in [item.sub(rb'"namespace":"atlas",\1', each.body)]
+    )
+    cassette = msgspec.structs.replace(subject.cassette, interactions=tuple(interactions))
+    return LoadedSubject(cassette, subject.scenario)
+
+
 STAGE: Final = (
+    in_namespace(
+        stage(
+            "namespace",
+            (said("", (weather("a"),)), DONE),
+            executed=(OSLO,),
+            dialect="openai-responses",
+        )
+    ),
     stage("answered", (said("天气很好。"),), answer="天气很好。"),
     stage("one-call", (said("", (weather(),)), DONE), executed=(OSLO,)),
     stage("with-system-text", (said("天气很好。"),), answer="天气很好。", system="Be brief."),

@@ -28,6 +28,12 @@ from harness.dialects.openai_chat.oracle.calls import (
     has_piece,
     with_indexes,
 )
+from harness.dialects.openai_chat.oracle.members import (
+    has_content,
+    has_delta,
+    may_have_words,
+    repeats,
+)
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading, OracleReading
 from harness.wire.interaction import Interaction
@@ -149,9 +155,9 @@ class OpenAIChatOracle(Oracle):
             self._check_generation(chunk)
         choices = chunk.get("choices")
         if isinstance(choices, list):
-            if error is None and self.error is not None and any(map(_has_content, choices)):
+            if error is None and self.error is not None and any(map(has_content, choices)):
                 self.notes.unreadable("ERR-IN-200", event.offset)
-            if error is None and chunk.get("object") != _CHUNK and any(map(_has_delta, choices)):
+            if error is None and chunk.get("object") != _CHUNK and any(map(has_delta, choices)):
                 self.notes.harmless("CHUNK-OBJECT-OTHER", event.offset)
             self._choices(choices, event, usage=bool(chunk.get("usage")))
         elif choices is not None:
@@ -186,7 +192,7 @@ class OpenAIChatOracle(Oracle):
         else:
             self.notes.unreadable("EVENT-GLUED", offset)
         message = choice.get("message")
-        if _repeats(message, delta):  # as in the chunks of Writer
+        if repeats(message, delta):  # as in the chunks of Writer
             self.notes.harmless("MESSAGE-NOT-DELTA", offset)
         elif message:
             self._check_message(message, offset)
@@ -304,7 +310,7 @@ class OpenAIChatOracle(Oracle):
         values = [value for field in _REASONING_FIELDS if (value := delta.get(field))]
         if values and values.count(values[0]) == len(values) and isinstance(values[0], str):
             self._add_piece(self.reasoning, values[0], offset)
-        elif values or _may_have_words(delta.get("reasoning_details")):
+        elif values or may_have_words(delta.get("reasoning_details")):
             self.notes.ambiguous("REASONING-FIELD-NAMES", offset, reasoning=True)
 
     def _add_piece(self, text: GrowingText, piece: str, offset: int) -> None:
@@ -385,30 +391,3 @@ def _matters(chunk: object, event: Event) -> TypeGuard[Json]:
     if not isinstance(chunk, dict):
         return False
     return bool(chunk.get("choices")) or error_of(chunk, event.name) is not None
-
-
-def _has_delta(choice: object) -> bool:
-    return isinstance(choice, dict) and "delta" in choice
-
-
-def _has_content(choice: object) -> bool:
-    """Return whether a choice adds anything to the turn."""
-    members = dict_or_empty(choice)
-    delta = dict_or_empty(members.get("delta"))
-    added = (value for field, value in delta.items() if field != "role")
-    return any(added) or bool(members.get("finish_reason") or members.get("message"))
-
-
-def _repeats(message: object, delta: object) -> bool:
-    """Return whether a message has no member that the delta next to it does not have."""
-    if not isinstance(message, dict) or not isinstance(delta, dict) or not message:
-        return False
-    return all((delta.get(key) or None) == (value or None) for key, value in message.items())
-
-
-def _may_have_words(details: object) -> bool:
-    """Return whether the reasoning details contain reasoning that can be read."""
-    if not details:
-        return False
-    parts = map(dict_or_empty, details if isinstance(details, list) else [details])
-    return any(part.get("text") or part.get("summary") for part in parts)
