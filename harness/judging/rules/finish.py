@@ -113,7 +113,7 @@ def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
             came = "as-documented"
         if not came and evidence.kind == "sdk" and has_only_bad_calls(evidence):
             came = "failure"
-        # The turn is lost with all its calls, which is no milder than the loss of one of them.
+        # The turn is lost with all its calls, at least as bad as the loss of one of them.
         has_calls = "calls" in evidence.judged and bool(evidence.expectation.calls)
         outcome = Outcome.LOST_CALL if has_calls else None
         kept = f"{_NO_FAILURE}: {KEEP_REST}" if evidence.expectation.rejected else _NO_FAILURE
