@@ -223,11 +223,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
         done = _execute(header, planned, jobs, path, engine)
     OutputFolder(output).release(*files_of_run(path))
-    for each in done.unreadable:
-        print_error(each.error)
-    for name in done.stopped:
-        what = "several cells in a row did not end, so its other cells did not run"
-        click.echo(f"stopped: {marked(name)}: {what}", err=True)
+    _print_problems(done)
     if not done.done:  # a run file at `path` is from an earlier run
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
         code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
@@ -317,6 +313,15 @@ def _execute(
             interrupted=done.interrupted, not_run=done.not_run, unreadable=done.unreadable
         )
     return done
+
+
+def _print_problems(done: Progress) -> None:
+    """Print the files that cannot be used, and the clients whose run stopped."""
+    for each in done.unreadable:
+        print_error(each.error)
+    for name in done.stopped:
+        what = "several cells in a row did not end, so its other cells did not run"
+        click.echo(f"stopped: {marked(name)}: {what}", err=True)
 
 
 def _processes(

@@ -67,7 +67,7 @@ def judge_session(plan: SessionPlan, encoded: Iterable[str], today: date) -> Gat
     shown: tuple[str, ...] = ()
     broken = False
     if rules and not plan.is_whole:
-        text = f"{len(plan.cells)} of {pluralize(plan.of, 'cell')} selected"
+        text = f"{plan.selected} of {pluralize(plan.of, 'cell')} selected"
         shown = (f"the rules of the gate are not judged, so each cell must conform: {text}",)
     elif rules and not lost:
         results = [each.result for _, each in sorted(cells.items()) if each.result is not None]

@@ -57,6 +57,8 @@ class SessionPlan(msgspec.Struct, frozen=True):
         of: how many cells all suites of the session have, selected or not.
         clients: the clients of the project that must be judged.
         not_collected: scenario files that pytest should collect and did not.
+        is_complete: whether all scenario files were collected.
+        selected: how many items judge a cell; two suites may have the same cell.
     """
 
     cells: frozenset[str] = frozenset()
@@ -65,11 +67,12 @@ class SessionPlan(msgspec.Struct, frozen=True):
     clients: tuple[str, ...] = ()
     not_collected: tuple[str, ...] = ()
     is_complete: bool = True
+    selected: int = 0
 
     @property
     def is_whole(self) -> bool:
         """Whether all cells are selected, so that the rules of the gate can be judged."""
-        return self.is_complete and len(self.cells) == self.of
+        return self.is_complete and self.selected == self.of
 
 
 class CollectedFiles:
@@ -106,6 +109,7 @@ def plan_session(session: pytest.Session) -> SessionPlan:
         tuple(name for name in files.clients if name in own),
         () if _is_narrowed(session.config) else tuple(map(str, missing)),
         is_complete=not missing,
+        selected=sum(not each.skips for each in found),
     )
     session.config.stash[PLAN] = plan
     return plan
@@ -185,7 +189,7 @@ def accounting_line(plan: SessionPlan, judged: Collection[JudgedCell]) -> str:
         (outcomes.count(Outcome.UNSUPPORTED), "unsupported"),
         (outcomes.count(Outcome.UNJUDGED), "unjudged"),
         (plan.skipped, "skipped by expectations"),
-        (max(0, plan.of - len(plan.cells)), "not selected"),
+        (max(0, plan.of - plan.selected), "not selected"),
     )
     parts = [f"{count:,} {what}" for count, what in counts if count] or ["0 judged"]
     return f"{pluralize(plan.of + plan.skipped, 'cell')}: {', '.join(parts)}"

@@ -26,12 +26,14 @@ from typing import Final
 
 from click.testing import CliRunner
 
+from harness.cli.drift import drift_command
 from harness.cli.import_ import import_command
 from harness.cli.report import report_command
 from harness.conversation.history.jsonl import decode
 from harness.errors import HarnessError
 from harness.files.write import PARTIAL, partial_path
 from harness.fuzzing.saving import adopt_unfinished, replay_saved, unfinished
+from harness.measuring.finished import require_complete
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.options import RecordMode
 from harness.results.store import read_run
@@ -411,6 +413,26 @@ def _stuck(folder: Path, number: int, random: Random) -> Iterator[str]:
     yield from command.kill(random.choice(_SIGNALS), twice=True)
 
 
+def _measure(folder: Path, number: int, random: Random) -> Iterator[str]:
+    """A measurement is killed; `drift` refuses its rows unless all are there."""
+    count = 3_000
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    choice = {"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}
+    body = f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\ndata: [DONE]\n\n"
+    rows = ({"model": "m", "body": body, "date": f"2026-11-{1 + n % 20:02}"} for n in range(count))
+    (folder / "logs.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    command = Command(folder, number, "measure", "logs.jsonl", "-o", "m", "--no-samples")
+    if random.random() < 0.1:
+        command.wait_until(random.uniform(0.1, 0.8))
+    else:
+        command.wait_until(60, (folder / "m").exists)
+        time.sleep(random.uniform(0.0, 1.5))
+    yield from command.kill(random.choice(_SIGNALS))
+    done = CliRunner().invoke(drift_command, [str(folder / "m")], standalone_mode=False)
+    if done.return_value == 0 and require_complete(folder / "m").turns != count:
+        yield f"drift is green over {require_complete(folder / 'm').turns} of {count} turns"
+
+
 def _serve(folder: Path, number: int, random: Random) -> Iterator[str]:
     """A client reads slowly from a server that is interrupted twice."""
     cassette = bundled_folder("cassettes") / "dashscope" / "qwen-plus"
@@ -435,7 +457,7 @@ def _serve(folder: Path, number: int, random: Random) -> Iterator[str]:
 
 _KINDS: Final = (
     *(_proxy, _record, _imported, _run, _fuzz),
-    *(_proxy, _run, _proxy, _stuck, _serve),
+    *(_proxy, _run, _proxy, _stuck, _serve, _measure),
 )
 
 
