@@ -306,7 +306,7 @@ def _change_usage(response: Response, random: Random) -> Parts | None:
 
 @_mutation("usage-dropped")
 def _drop_usage(response: Response, random: Random) -> Parts | None:  # noqa: ARG001 - all of it
-    parts = [part for part in response.parts if not isinstance(part, UsageDelta)]
+    parts: Parts = [part for part in response.parts if not isinstance(part, UsageDelta)]
     return parts if len(parts) < len(response.parts) else None
 
 

@@ -1,6 +1,6 @@
 """Pairing: each call once, equal ones first, so that a damaged call is not a lost one."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 
 import pytest
 from hypothesis import given
@@ -209,7 +209,11 @@ _REFUSED = ParseError("tool_use", "two calls in one", '{"path": ')
 def test_only_what_the_client_itself_reports_lowers_the_level(
     deltas: tuple[Delta, ...], level: str
 ) -> None:
-    client = a_normalizer(lambda reads: iter((list(reads), *deltas)[1:]))
+    def read_all(reads: Iterable[bytes]) -> Iterator[Delta]:
+        list(reads)
+        yield from deltas
+
+    client = a_normalizer(read_all)
     subject = LoadedSubject(a_cassette(an_interaction(_UNDOCUMENTED)))
     assert "CHUNK-CHOICES-ABSENT" in subject.oracle_readings[0].quirks
     result = judge_subject(subject, client, cuts="whole")[0]

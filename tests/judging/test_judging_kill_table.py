@@ -133,8 +133,10 @@ def _rejecting(most: int) -> Normalize:
         deltas = tuple(reference.normalize(interaction, reads))
         ends = [delta.index for delta in deltas if isinstance(delta, ToolCallEnd)]
         for delta in deltas:
-            is_last = isinstance(delta, ToolCallEnd) and delta.index in ends[-most:]
-            yield ToolCallRejected(delta.index, _REFUSED) if is_last else delta
+            if isinstance(delta, ToolCallEnd) and delta.index in ends[-most:]:
+                yield ToolCallRejected(delta.index, _REFUSED)
+            else:
+                yield delta
 
     return normalize
 
