@@ -150,7 +150,10 @@ def _request_facts(request: ChatRequest) -> Iterator[str]:
 
 
 def _frames(body: bytes) -> tuple[list[Frame], str]:
-    """Return the events of `body`, and the error that ends them; "" for none."""
+    """Return the complete frames at the start of `body`, and why the next one is unreadable.
+
+    The reason is "" if the frames go to the end of the body.
+    """
     frames: list[Frame] = []
     try:
         frames.extend(frames_of([body]))

@@ -183,7 +183,11 @@ class _Runs:
                 spent += time.monotonic() - start
 
     def ratio(self, size: int) -> float:
-        """Return the shortest time of the client, divided by the shortest time of the floor."""
+        """Return how many times longer the client takes than only decoding the payloads.
+
+        Args:
+            size: the size of the stream in bytes, a key of `clients` and `floors`.
+        """
         return min(self.clients[size]) / min(self.floors[size])
 
     def _try(self, size: int) -> bool:

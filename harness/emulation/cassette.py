@@ -170,7 +170,16 @@ def _reads(events: Events) -> tuple[Read, ...]:
 
 
 def _cuts(number: int, event: bytes, end: int) -> tuple[int, ...]:
-    """Return the offset at which event number `number` is split; empty if it is not split."""
+    """Return where the read after an event ends, as an offset in the body.
+
+    It varies with the number of the event: at its end, inside it, or nowhere. If nowhere, the next
+    event comes in the same read.
+
+    Args:
+        number: the number of the event.
+        event: its bytes.
+        end: the offset of its end in the body.
+    """
     match number % 4:
         case 1:
             return ()

@@ -106,7 +106,7 @@ def _armed_alone(seconds: float) -> Iterator[None]:
 
 
 class _Armed:
-    """A block with a running timer. It is a class because that is faster for every replay."""
+    """A `with` block that is interrupted after a number of seconds; faster than a generator."""
 
     __slots__ = ("_seconds",)
 

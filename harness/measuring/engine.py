@@ -91,7 +91,7 @@ class _Unread:
         self.examples: list[Unread] = []
 
     def without(self, found: Iterable[T | Unread]) -> Iterator[T]:
-        """Count the unread records in `found`, and yield the other items."""
+        """Yield the items of `found` that could be read; count the others in `counts`."""
         for each in found:
             if not isinstance(each, Unread):
                 yield each

@@ -158,7 +158,10 @@ def _expectation_mark(entry: AcceptedFailure) -> pytest.MarkDecorator:
 
 
 def _replay_paths(job: Job, folder: Path) -> tuple[str, ...]:
-    """Return the PATHS with which `harness replay` finds the cell; () if it is bundled."""
+    """Return the arguments with which `harness replay` in `folder` finds the subject of a job.
+
+    It needs none for a bundled subject.
+    """
     if shipped.is_bundled(job.subject.path):
         return ()
     return (os.path.relpath(Path(job.subject.path).resolve(), folder),)

@@ -35,7 +35,7 @@ _LABELS: Final = ("provider", "model", "prompt")
 
 
 def read_messages(data: bytes) -> tuple[LoggedConversation, ...] | None:
-    """Return the conversations in the lines of `data`, or None if the lines have another format."""
+    """Return the conversations in JSON lines of messages; None if `data` is something else."""
     line = data.lstrip().partition(b"\n")[0]
     # Searched as text first, because the line may be a complete recording of any size.
     if not line.startswith(b"{") or b'"role"' not in line:

@@ -155,7 +155,7 @@ class _Twice(ToolLoop):
 
 @loop_mutant("announcement-answered", "CONV-CALLS-MISSING")
 class _Announced(ToolLoop):
-    """Takes a reply that announces calls and contains none for the answer."""
+    """Ends with `done` after a reply whose finish reason promises calls, although it has none."""
 
     def handle_turn(self, turn: Turn, left: int) -> Ending | None:
         if turn.failure is not None and turn.failure.code == "calls_missing":

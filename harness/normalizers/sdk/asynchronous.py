@@ -47,7 +47,7 @@ def iterate(source: AsyncIterable[Any] | Awaitable[Any]) -> Iterator[Any]:
 
 
 def complete(source: Callable[[HandOver[Any]], Coroutine[Any, Any, None]]) -> None:
-    """Run a coroutine that emits no items until it ends, and pass on its exceptions."""
+    """Run the coroutine that `source` returns, for its effects: what it emits is dropped."""
     for _ in run_turn(source):
         pass
 
