@@ -17,7 +17,7 @@ from harness.runs.load import load_subject
 from tests.cli.conftest import Harness
 
 # Of `naive`: the first cell passes, the others fail.
-CELLS = ("calls/name-repeated", "arguments/chinese-prose")
+CELLS = ("calls/first-has-all", "arguments/chinese-prose")
 
 
 @cache
@@ -85,7 +85,7 @@ def test_the_results_of_peers_are_a_source(harness: Harness, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("of_control", "code", "printed"),
-    [("exit 0", 0, ""), ("echo 'WRONG  calls'; exit 1", 1, "CONTROL  calls/name-repeated/")],
+    [("exit 0", 0, ""), ("echo 'WRONG  calls'; exit 1", 1, "CONTROL  calls/first-has-all/")],
 )
 def test_a_script_of_a_passing_cell_must_pass(
     harness: Harness, tmp_path: Path, of_control: str, code: int, printed: str
