@@ -229,7 +229,9 @@ def _members(kind: str, value: Json, places: dict[object, Json]) -> Json:
 def _response(kind: str) -> Json:
     """Return the object in an event of type `kind`; its output is empty until the end."""
     events = _written("openai-responses")
-    whole = events.get(kind, events["response.completed"])["response"]
+    written = events.get(kind, events["response.completed"])["response"]
+    # A response repeats the tools of its request. An empty list would say that there were none.
+    whole = {name: value for name, value in written.items() if name != "tools"}
     word = kind.removeprefix("response.")
     if kind == _START or word in ("in_progress", "queued"):
         return {**whole, "status": "in_progress", "output": [], "usage": None}

@@ -21,9 +21,13 @@ def _choices(policy: type[Any]) -> dict[str, tuple[str, ...]]:
 # Policies of normalizers, each with its values, the default first.
 TEXT_POLICIES: Final = _choices(TextPolicy)
 READER_POLICIES: Final = _choices(ReaderPolicy)
-# Whether the numbers of tokens are those of the provider, or the client's own.
-_USAGE_POLICY: Final = {"usage": ("sent", "own")}
-NORMALIZER_POLICIES: Final = READER_POLICIES | TEXT_POLICIES | _USAGE_POLICY
+_OTHER_POLICIES: Final = {
+    # Whether calls are handed over as they arrive, or all at the end of the turn.
+    "calls": ("at-once", "at-end"),
+    # Whether the numbers of tokens are those of the provider, or the client's own.
+    "usage": ("sent", "own"),
+}
+NORMALIZER_POLICIES: Final = READER_POLICIES | TEXT_POLICIES | _OTHER_POLICIES
 # Policies of agents. An agent that declares another value than the scenario's is `unsupported` in
 # that cell; one that declares none is judged, by the default of a policy of text calls.
 AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {

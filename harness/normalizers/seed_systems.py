@@ -32,7 +32,13 @@ from harness.normalizers.respond import DEFAULT_READER, respond_chat, respond_wi
 from harness.text_calls import TextPolicy
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
 from harness.turns.json_values import as_text
-from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
+from harness.turns.verdicts import (
+    OWNERLESS,
+    CallIds,
+    end_of_call,
+    may_lack_arguments,
+    unusable_reason,
+)
 from harness.wire.interaction import Interaction
 
 
@@ -91,11 +97,14 @@ class RestoredCalls:
     def close(self, out: list[Delta], *, failed: str, cut_short: bool) -> None:
         """Emit every call that has a name, with a generated id if none was sent."""
         ids = CallIds()
+        is_ownerless = any(call.fragments and not call.name for call in self._calls)
         for index, call in enumerate(call for call in self._calls if call.name):
             call_id = ids.unique(call.id, self.seed, index, call.name)
             out.append(ToolCallStart(index, call_id, call.name))
             arguments = "".join(call.fragments)
             out.append(ArgumentsDelta(index, arguments))
+            if is_ownerless and may_lack_arguments(arguments):
+                call.fault = call.fault or OWNERLESS
             error = (
                 failed or call.fault or unusable_reason(call.name, arguments, cut_short=cut_short)
             )
@@ -146,7 +155,7 @@ dashscope_restore: Final = Normalizer(
     capabilities=frozenset(CAPABILITIES)
     - {"repeated-arguments", "names-in-pieces", "custom-tools"},
     summary="seed system 1: id and name stored by index, restored at the end of the turn",
-    policies={"nameless": "drop", "arguments": "append", "names": "first"},
+    policies={"nameless": "drop", "arguments": "append", "names": "first", "calls": "at-end"},
 )
 tag_extract: Final = Normalizer(
     name="tag-extract",

@@ -45,6 +45,8 @@ def _prompt_arguments(evidence: TurnEvidence) -> Iterator[Violation]:
     at = 0
     marks = _marks(evidence.interaction)
     for offset, characters in marks if len(marks) > 1 else ():  # in one piece, nothing is held back
+        if characters < _FEWEST_CHARACTERS:
+            continue
         while at < len(progress) and progress[at][1] < characters:
             at += 1
         allowed = ends[min(bisect_right(ends, offset - 1) + 1, len(ends) - 1)]
@@ -57,7 +59,8 @@ def _prompt_arguments(evidence: TurnEvidence) -> Iterator[Violation]:
 def _is_comparable(evidence: TurnEvidence) -> bool:
     """Return whether the client streams, and emitted the arguments exactly as they came."""
     replay, oracle = evidence.replay, evidence.oracle
-    if not evidence.normalizer.streams or replay.is_read_ahead or _may_hold(evidence):
+    is_late = evidence.normalizer.policies.get("calls") == "at-end"
+    if not evidence.normalizer.streams or is_late or replay.is_read_ahead or _may_hold(evidence):
         return False
     calls = evidence.turn.tool_calls
     if "calls" not in evidence.judged or evidence.turn.failure is not None:
@@ -72,7 +75,8 @@ def _may_hold(evidence: TurnEvidence) -> bool:
     the text of a call in text may be an answer.
     """
     row, oracle = DIALECTS[evidence.interaction.dialect], evidence.oracle
-    is_whole = row.arguments != "text" or any(it.kind == "action" for it in oracle.calls or ())
+    is_value = any(it.kind == "action" or it.from_object for it in oracle.calls or ())
+    is_whole = row.arguments != "text" or is_value
     is_open = evidence.is_undocumented or not _NAMED_LATE.isdisjoint(oracle.quirks)
     is_open |= any(not it.id for it in oracle.calls or ())
     return is_whole or is_open or row.may_send_snapshots or evidence.expectation.has_text_calls
@@ -115,6 +119,9 @@ def _find_marks(interaction: Interaction) -> Iterator[tuple[int, int]]:
             continue
         if not all(text.startswith(start) for text, start in zip(texts, part, strict=False)):
             continue
+        # A client may hand over one call after the other, and so hold back one that came between.
+        if part[:-1] != texts[: len(part) - 1]:
+            return
         count = sum(map(len, part))
         if count > most:
             most = count

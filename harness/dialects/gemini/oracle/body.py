@@ -176,7 +176,8 @@ class GeminiOracle(GoogleOracle):
         if call is not None:
             before = len(self._calls)
             self._calls.add(call, member_text(part_text, "functionCall"), offset)
-            if len(self._calls) > before:
+            # A call without a name cannot go back, and neither can its signature.
+            if len(self._calls) > before and text_or_empty(call.get("name")):
                 self._seal(part, "call", before)
         return True
 
