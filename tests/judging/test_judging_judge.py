@@ -203,12 +203,12 @@ def test_a_capability_that_is_not_declared_makes_the_cell_unsupported() -> None:
     [
         (HELLO, Outcome.PASS, "", "", ""),
         (GOOD, Outcome.PASS, "", "", ""),
-        (PROSE, Outcome.PARSE_ERROR, "model", "model", "parse error"),
+        (PROSE, Outcome.PARSE_ERROR, "provider", "provider", "parse error"),
         (WRONG_TYPE, Outcome.PASS, "", "model", "writing: /path: "),
         (FOREIGN_TOOL, Outcome.PASS, "", "model", "'reading' is not a tool of the request"),
         (LENGTH, Outcome.PARSE_ERROR, "model", "model", "not finished: length"),
         (CUT_OFF, Outcome.PARSE_ERROR, "provider", "provider", "failed: interrupted"),
-        (ERROR, Outcome.PASS, "", "provider", "failed: 429"),
+        (ERROR, Outcome.PASS, "", "request", "failed: 429"),
         (b"", Outcome.PASS, "", "provider", "failed: empty_stream"),
     ],
 )

@@ -378,7 +378,7 @@ def test_parse_errors_are_compared_with_the_expected_ones() -> None:
     assert broken(agent, cassette, script((ExpectedReport("other"),))) == ["CONV-PARSE-ERRORS"]
     assert broken(agent, cassette, script(())) == ["CONV-PARSE-ERRORS"]
     assert judged(agent, cassette, script(1)).outcome is Outcome.PARSE_ERROR
-    assert judged(agent, cassette, script(1)).blame == "model"
+    assert judged(agent, cassette, script(1)).blame == "model or provider"
 
 
 def test_requests_are_compared_with_the_expected_ones() -> None:
