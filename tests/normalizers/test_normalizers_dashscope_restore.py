@@ -104,9 +104,16 @@ def test_ids_that_siblings_share_are_told_apart() -> None:
 
 
 def test_a_call_that_never_had_a_name_is_dropped() -> None:
-    got = turn(call("{}", id="call_1", name=""), call("{}", id="c", name="writing", index=1), END)
+    writing = call('{"a": 1}', id="c", name="writing", index=1)
+    got = turn(call("{}", id="call_1", name=""), writing, END)
     assert [item.name for item in got.tool_calls] == ["writing"]
     assert got.parse_errors == ()
+
+
+def test_a_call_without_arguments_does_not_run_beside_those_of_a_call_without_a_name() -> None:
+    got = turn(call('{"a": 1}', id="", name=""), call("{}", id="c", name="writing", index=1), END)
+    assert got.tool_calls == ()
+    assert [item.name for item in got.parse_errors] == ["writing"]
 
 
 def test_a_name_may_come_after_the_first_arguments() -> None:

@@ -49,6 +49,7 @@ def _misbehave(job: Job) -> None:
     match job.normalizer:
         case "unstoppable":
             process_limits.GRACE_SECONDS = process_limits._RENEWED_AFTER = 0.1  # type: ignore[misc]
+            process_limits._WORK_SECONDS = 0.1  # type: ignore[misc]
             process_limits.watch(lambda _seconds: None)
             deque(itertools.count(), maxlen=0)  # a loop in C that no signal handler interrupts
         case "starts-a-thread":

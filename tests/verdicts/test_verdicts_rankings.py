@@ -222,7 +222,7 @@ def test_failures_are_grouped_by_cause() -> None:
         a_result("d", findings=(a_finding("late", Outcome.MISMATCH, level="SHOULD"),)),
         a_result("e", outcome=Outcome.UNSUPPORTED),
     ]
-    kept, crash, late = group_causes(a_run(rows).results)
+    crash, kept, late = group_causes(a_run(rows).results)
     assert (kept.cause, kept.outcome, kept.cells) == ("calls.kept", Outcome.LOST_CALL, 2)
     assert kept.all_cells == ("a/reference", "b/reference")
     assert kept.quirks == ("Q1", "Q2")

@@ -55,8 +55,16 @@ ODD: Final = {
     "openai-chat": {
         "gpt-4o/delta-null": "a delta that is null",
         "gpt-5-mini/custom-tool": "its model of streamed calls has functions only",
+        "gpt-5-mini/custom-tool-call": "its model of streamed calls has functions only",
+        "gpt-5-mini/custom-tool-cut": "its model of streamed calls has functions only",
+        "gpt-5-mini/custom-tool-equal-fragments": "its model of streamed calls has functions only",
     },
     "openai-responses": {
+        "gpt-5.4/namespace-goes-back": "events without some members of a response",
+        "gpt-5.4/responses-cancelled": "events without some members of a response",
+        "gpt-5.4/responses-namespace": "events without some members of a response",
+        "gpt-5.4/responses-web-search-in-progress": "events without some members of a response",
+        "gpt-5/responses-resumed": "events without some members of a response",
         "gpt-5-mini/responses-end-in-call": "cut inside an event",
         "gpt-5-mini/responses-error-behind-a-name": "an error in place of an event",
         "gpt-5-mini/responses-error-then-failed": "an error inside `error`",
