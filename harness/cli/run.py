@@ -206,16 +206,9 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         click.echo(f"nothing selected: {empty_reason(found)}", err=True)
         return EXIT_NOTHING_SELECTED
     planned, skipped = without_skipped(found.jobs, policy)
-    header = _header(
-        replace(
-            selection,
-            skipped=skipped,
-            cells=tuple(map(cell_id, planned)) if selection.last_failed else (),
-        ),
-        found.clients,
-        len(found.subjects),
-        planned,
-    )
+    cells = tuple(map(cell_id, planned)) if selection.last_failed else ()
+    selection = replace(selection, skipped=skipped, cells=cells)
+    header = _header(selection, found.clients, len(found.subjects), planned)
     path, started = output / RUN_FILE, monotonic()
     page = None if no_report else output / "index.html"
     claim(output, *files_of_run(path), *([] if page is None else [page.name]))

@@ -251,18 +251,13 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
         return needs_of(self.finding, (step.name for step in self.steps), self.quirks)
 
     @property
-    def _quirks_of_steps(self) -> tuple[str, ...]:
-        """The quirks of the mutations. If there are several, only those that the bytes show."""
-        made = quirks_of(step.name for step in self.steps)
-        if len(made) <= 1:
-            return made
-        shown = oracle_reading(self.interaction).quirks
-        return tuple(quirk for quirk in made if quirk in shown)
-
-    @property
     def quirks(self) -> tuple[str, ...]:
-        """The quirks that the mutations produced, and then those of the seed."""
-        return (*self._quirks_of_steps, *self.parent.quirks)
+        """The quirks of the mutations (if several, those that the bytes show) and of the seed."""
+        made = quirks_of(step.name for step in self.steps)
+        if len(made) > 1:
+            shown = oracle_reading(self.interaction).quirks
+            made = tuple(quirk for quirk in made if quirk in shown)
+        return (*made, *self.parent.quirks)
 
     @property
     def cause(self) -> str:

@@ -308,7 +308,8 @@ def test_report_says_what_every_seed_shows() -> None:
 
 
 def test_slug_depends_on_signature_alone() -> None:
-    place = FailureLocation("MUST", 1, "CALLS-KEPT", "turns[*].calls[*]", "openai-chat/glm")
+    badness = Outcome.LOST_CALL.badness
+    place = FailureLocation("MUST", badness, "CALLS-KEPT", "turns[*].calls[*]", "openai-chat/glm")
     assert place.outcome is Outcome.LOST_CALL
     assert BugSignature(place, ("a",)).slug == BugSignature(place, ("a",)).slug
     assert BugSignature(place, ("a",)).slug != BugSignature(place).slug

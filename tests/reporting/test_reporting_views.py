@@ -37,8 +37,8 @@ def test_stack_segments_fill_the_bar(sample: Run) -> None:
     (naive,) = (each for each in stacks(sample.results, "turns") if each.name == "naive")
     assert [each.word.outcome for each in naive.segments] == [
         Outcome.SILENT_WRONG,
-        Outcome.LOST_CALL,
         Outcome.CRASH,
+        Outcome.LOST_CALL,
         Outcome.MISMATCH,
     ]
 

@@ -228,7 +228,9 @@ def _finish_then_stop(_draw: DrawFn, frames: Sent, at: int, end: Json) -> tuple[
 def _finish_with_call(_draw: DrawFn, frames: Sent, last: int, end: Json) -> tuple[Sent, str] | None:
     """Move the finish reason to the previous chunk, if its own chunk contains nothing else."""
     before = [(at, value) for at, value in chunks_of(frames) if at < last]
-    if not before or any(choices_of(end)[0].get("delta") or {}) or end.get("usage"):
+    choice = choices_of(end)[0]
+    has_usage = end.get("usage") or choice.get("usage")
+    if not before or any(choice.get("delta") or {}) or has_usage:
         return None
     at, value = before[-1]
     choices = choices_of(value)
