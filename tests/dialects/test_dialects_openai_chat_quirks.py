@@ -33,6 +33,20 @@ MADE_UP = "call_3c8b7f3f4a20c3e1d3d8e6b0"  # stands for any id that the reader m
 BOTH = turn(call(), call(BERGEN, "c2"))
 
 B_GROUP: dict[str, tuple[bytes, Turn]] = {
+    "CALL-IN-UNKNOWN-MEMBER": (
+        sse(
+            '{"choices": [{"index": 0, "delta": {"content": "Hi", "tool_call": {"name": "f"}},'
+            ' "finish_reason": "stop"}]}'
+        ),
+        turn(text="Hi", raw="stop"),
+    ),
+    "USAGE-ELSEWHERE": (
+        sse(
+            '{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}],'
+            ' "x_groq": {"usage": {"prompt_tokens": 1, "completion_tokens": 2}}}'
+        ),
+        turn(text="Hi", raw="stop", usage=Usage(1, 2)),
+    ),
     "DELTA-ID-NAME-FIRST-ONLY": (calls(opening(), *HALVES), turn(call())),
     "DELTA-ID-EMPTY-LATER": (
         calls(opening(), *({**half, "id": ""} for half in HALVES), entry("", id="", name="")),

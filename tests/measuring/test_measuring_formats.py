@@ -262,7 +262,7 @@ def test_a_failed_span_without_an_answer_counts() -> None:
     spans = record["resourceSpans"][0]["scopeSpans"][0]["spans"]
     spans[0]["attributes"].append({"key": "error.type", "value": {"stringValue": "429"}})
     (row,) = rows(record)
-    assert (row.model, row.success, row.blame) == ("m", False, "provider")
+    assert (row.model, row.success, row.blame) == ("m", False, "request")
 
 
 FLAT = {

@@ -19,6 +19,7 @@ from harness.fuzzing.mutators.chat_entries import (
 )
 from harness.fuzzing.mutators.mutator import Mutate
 from harness.fuzzing.mutators.sent import Sent, dumped, on_frames, value_of
+from harness.turns.json_values import as_dict
 
 EditChoice: TypeAlias = Callable[[Json, Json], object]
 # A chunk: the number of its frame, and its value.
@@ -229,7 +230,8 @@ def _finish_with_call(_draw: DrawFn, frames: Sent, last: int, end: Json) -> tupl
     """Move the finish reason to the previous chunk, if its own chunk contains nothing else."""
     before = [(at, value) for at, value in chunks_of(frames) if at < last]
     choice = choices_of(end)[0]
-    has_usage = end.get("usage") or choice.get("usage")
+    holders = (end, choice, as_dict(end.get("x_groq")))
+    has_usage = any(each.get("usage") for each in holders)
     if not before or any(choice.get("delta") or {}) or has_usage:
         return None
     at, value = before[-1]
