@@ -91,7 +91,8 @@ class Journal:
         except msgspec.MsgspecError:
             header, dropped = _Header({}, ()), 1
         complete = lines[:-1]  # the last one was incomplete at the kill, or is empty
-        found = {each.number: each.interaction for each in _exchanges(complete)}
+        # It may lack only its line end.
+        found = {each.number: each.interaction for each in _exchanges(lines)}
         dropped += len(complete) - len(list(_exchanges(complete)))
         interactions = tuple(found[number] for number in sorted(found))
         return Recovered(header.labels, interactions, header.written, dropped)
