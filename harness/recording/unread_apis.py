@@ -1,4 +1,4 @@
-"""Name the API of a response that no dialect reads, so that nobody is blamed for it.
+"""Name the API of a response that no dialect reads, so that no party is blamed for it.
 
 Their addresses and events look like those of a dialect: Titan and Claude's text completions come
 in the messages of Bedrock, and watsonx has an `input`. A response is refused by its address, or by
