@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_GateOfSession(), "harness-gate")
     for folder in config.getini("harness_scenarios"):
         if not folder.is_dir():
-            raise pytest.UsageError(f"harness_scenarios: there is no folder {folder}")
+            raise pytest.UsageError(f"harness_scenarios: the folder {folder} does not exist")
     if config.getoption("--harness-block-network"):
         from harness.recording.network import block_remote_connections  # noqa: PLC0415 - see the rule of this module
 

@@ -165,7 +165,7 @@ def _scenarios_have_evidence(data: BundledData) -> Iterator[str]:
             if stated.kind != "recorded":
                 yield f"{scenario.id}: evidence.{stated.kind}: expected URLs: {stated.place!r}"
             elif stated.place not in recorded:
-                yield f"{scenario.id}: evidence.recorded: there is no recording {stated.place!r}"
+                yield f"{scenario.id}: evidence.recorded: unknown recording {stated.place!r}"
 
 
 def _cassette_has_scenario(data: BundledData) -> Iterator[str]:

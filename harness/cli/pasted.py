@@ -123,7 +123,8 @@ def _print_recognized(pasted: Pasted, found: Imported, cassette: Cassette) -> No
 
 def _print_request(requests: Sequence[Request]) -> None:
     for each in requests:
-        place = f" to {each.uri}" if each.uri else ""
+        address = each.uri.partition("?")[0]  # the query may contain a key
+        place = f" to {address}" if address else ""
         size = pluralize(len(each.body), "byte")
         click.echo(f"request: {marked(f'{each.method}{place}, body of {size}')}", err=True)
     if not requests:

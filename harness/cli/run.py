@@ -40,6 +40,7 @@ from harness.cli.run_selection import (
     empty_reason,
     only_failed,
     print_left_out,
+    print_unread,
     read_last_run,
     request_of_last_run,
 )
@@ -65,7 +66,7 @@ from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
 from harness.runs.filters import FILTER_KEYS
 from harness.runs.judge_job import crash_result, judge_if_readable
-from harness.runs.plan import Job, cell_id, roots_of
+from harness.runs.plan import Job, Subject, cell_id, roots_of
 from harness.runs.request import RequestedCells, SelectedClients, without_skipped
 from harness.shipped import bundled_folder
 from harness.verdicts.database import Questions
@@ -223,7 +224,9 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     else:
         seconds = monotonic() - started
         ranked = rankings or style == "markdown" or asks_about_models(found)
-        code = _finish_run(path, policy, page, style, seconds, ranked=ranked)
+        code = _finish_run(
+            path, policy, page, style, seconds, subjects=found.subjects, ranked=ranked
+        )
     return EXIT_USAGE if done.unreadable or given.damaged else code
 
 
@@ -344,6 +347,7 @@ def _finish_run(  # noqa: PLR0913 - what the options say
     style: Format,
     seconds: float,
     *,
+    subjects: tuple[Subject, ...],
     ranked: bool,
 ) -> int:
     """Apply the gate to the run at `path`, write and print results, and return the exit code."""
@@ -354,6 +358,7 @@ def _finish_run(  # noqa: PLR0913 - what the options say
         if page is not None:
             write_text(page, render_page(run, context_of(path, run), summary.gate, questions))
         _print(run, summary, style, ranked=ranked)
+    print_unread(run, subjects)
     _print_status(run, summary, page)
     save_baseline(run, summary.gate, policy)
     report_to_github(run, summary)

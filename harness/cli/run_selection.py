@@ -2,26 +2,27 @@
 
 import fnmatch
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 import msgspec
 
 from harness.dialects.table import DIALECTS
-from harness.errors import HarnessError, UnreadableError
+from harness.errors import HarnessError
 from harness.files.write import partial_path
 from harness.project import SelectedEvidence, project
+from harness.providers import UNKNOWN
 from harness.recording.importing import reason_of_unread_api
 from harness.reporting.visible import marked
 from harness.results.run import Run
 from harness.results.store import read_run
 from harness.runs.filters import selects_models
 from harness.runs.load import load_recording
-from harness.runs.plan import cell_id
+from harness.runs.plan import Subject, cell_id, subject_id
 from harness.runs.request import RequestedCells, SelectedClients, requested_cells, selected_clients
 from harness.runs.selection import own_folders, select_subjects
-from harness.shipped import BUNDLED, bundled_folder, is_bundled
+from harness.shipped import BUNDLED, bundled_folder
 from harness.verdicts.gate import judge_gate
 from harness.verdicts.policy import GatePolicy
 from harness.wording import pluralize
@@ -143,9 +144,7 @@ def asks_about_models(found: RequestedCells) -> bool:
 
 
 def print_left_out(found: RequestedCells) -> None:
-    """Print why cassettes and logged conversations are not judged, and the unlisted scenarios."""
-    for why, count in Counter(_reasons_not_judged(found)).most_common():
-        click.echo(f"not judged: {pluralize(count, 'cassette')}: {marked(why)}", err=True)
+    """Print which cells are left out and why, and the unlisted scenarios of the project."""
     if not found.paths:
         _print_own_scenarios()
     if found.refused:
@@ -163,17 +162,18 @@ def print_left_out(found: RequestedCells) -> None:
         )
 
 
-def _reasons_not_judged(found: RequestedCells) -> Iterator[str]:
-    """Yield why no client supports a cassette: a response of an API that no dialect reads."""
-    for subject in found.subjects:
-        if subject.kind != "cassette" or is_bundled(subject.path):
-            continue
-        try:
-            interactions = load_recording(subject).interactions
-        except UnreadableError:  # its cell reports the error
-            continue
-        if interactions and all(each.dialect not in DIALECTS for each in interactions):
-            yield reason_of_unread_api(interactions[0]) or "no recognized dialect"
+def print_unread(run: Run, subjects: Iterable[Subject]) -> None:
+    """Print of how many cassettes no dialect reads the API, so that no client is judged."""
+    unread = {it.scenario for it in run.results if it.kind == "turns" and it.dialect == UNKNOWN}
+    found = (each for each in subjects if subject_id(each) in unread) if unread else ()
+    for why, count in Counter(map(_reason_of_unread, found)).most_common():
+        click.echo(f"not judged: {pluralize(count, 'cassette')}: {marked(why)}", err=True)
+
+
+def _reason_of_unread(subject: Subject) -> str:
+    interactions = load_recording(subject).interactions
+    api = reason_of_unread_api(interactions[0]) if interactions else "no interactions"
+    return api or "no recognized dialect"
 
 
 def _print_own_scenarios() -> None:

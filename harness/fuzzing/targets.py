@@ -200,7 +200,7 @@ def fuzz_client(
         random: the number that seeds all random choices.
 
     Raises:
-        UsageError: there is no client or profile with that name.
+        UsageError: the client or the profile is unknown.
         NormalizerLoadError, AgentLoadError: the client cannot be loaded.
         UnreadableError: a file of `paths` cannot be used.
     """

@@ -122,7 +122,7 @@ class LoopbackHandler(BaseRequestHandler):
         Args:
             status: the status code.
             headers: the headers, without those that state the length or encoding of the body.
-            reads: the body; each read becomes one chunk and one write; None if there is no body.
+            reads: the body; each read becomes one chunk and one write; None without a body.
             ended: returns how the body ended; called after the last read.
         """
         if self._is_head:

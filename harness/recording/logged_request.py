@@ -98,7 +98,7 @@ def curl_request(text: str, start: int) -> tuple[LoggedRequest | None, int]:
         elif word.startswith(("http://", "https://")):
             uri = word
     body = "&".join(data).encode("utf-8", "surrogateescape")
-    if not uri or not body or body.startswith(b"@"):  # a file that was not pasted
+    if not uri or not isinstance(json_or_none(body), dict):  # such as `@FILE`, or a cut command
         return (LoggedRequest(b"", uri, method or "POST") if uri else None), end
     return LoggedRequest(body, uri, method or "POST", tuple(headers)), end
 

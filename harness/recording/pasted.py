@@ -13,7 +13,6 @@ from typing import Final
 
 import msgspec
 
-from harness.recording.curl_command import find_command
 from harness.recording.importers.event_list import parse_event
 from harness.recording.importers.http_message import header_of, parse_message, status_of
 from harness.recording.logged_events import Event, find_events
@@ -57,20 +56,7 @@ class Pasted(msgspec.Struct, frozen=True):
 
 
 def ways_to_read(data: bytes) -> Iterator[Pasted]:
-    """Yield the data that each way of reading gives; the ways that change least come first.
-
-    If the text has the `curl` command with the request, its ways with the request come first.
-    """
-    command = find_command(data.replace(b"\r\n", b"\n").split(b"\n"))
-    if command is not None:
-        for way in _ways(b"\n".join(command.lines)):
-            if not way.data.startswith(b"{"):  # a request that `curl -v` printed
-                kept = "; ".join(filter(None, ("the request is that of the command", way.kept)))
-                yield Pasted(command.with_response(way.data), kept, way.dropped)
-    yield from _ways(data)
-
-
-def _ways(data: bytes) -> Iterator[Pasted]:
+    """Yield the data that each way of reading gives; the ways that change least come first."""
     yield Pasted(data)
     lines = data.replace(b"\r\n", b"\n").split(b"\n")
     plain = _without_margin(lines)

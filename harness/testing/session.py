@@ -18,6 +18,7 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.runs.plan import Job, cell_id
 from harness.shipped import SHARED_FOLDERS
+from harness.verdicts.accounting import counts_text
 from harness.wording import pluralize
 
 # The name of the plug-in's suite, to which all items of scenario files belong.
@@ -191,8 +192,7 @@ def accounting_line(plan: SessionPlan, judged: Collection[JudgedCell]) -> str:
         (plan.skipped, "skipped by expectations"),
         (max(0, plan.of - plan.selected), "not selected"),
     )
-    parts = [f"{count:,} {what}" for count, what in counts if count] or ["0 judged"]
-    return f"{pluralize(plan.of + plan.skipped, 'cell')}: {', '.join(parts)}"
+    return f"{pluralize(plan.of + plan.skipped, 'cell')}: {counts_text(counts)}"
 
 
 def cell_of_job(job: Job, suite: str, cells: int, *, skips: bool) -> CellOfSuite:

@@ -23,8 +23,8 @@ class ParsedArguments(msgspec.Struct, frozen=True):
     Fields:
         kind: the class of the text.
         value: the arguments if `kind` is OBJECT, `{}` if it is EMPTY, else None.
-        error: why there is no value, in one sentence with offsets in characters; "" if there
-            is a value.
+        error: why the text has no value, in one sentence with offsets in characters; "" if
+            it has one.
     """
 
     kind: ArgumentClass

@@ -15,6 +15,11 @@ from harness.wording import pluralize
 CONFORMANCE = "conformance"
 
 
+def counts_text(counts: Iterable[tuple[int, str]]) -> str:
+    """Return the numbers of cells that are not 0, each with what the cells have, as text."""
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count) or "0 judged"
+
+
 class Accounting(msgspec.Struct, frozen=True):
     """The number of planned cells, by what they have.
 
@@ -46,8 +51,7 @@ class Accounting(msgspec.Struct, frozen=True):
             (self.skipped, "skipped by expectations"),
             (self.not_run, "not run"),
         )
-        parts = [f"{count:,} {what}" for count, what in counts if count] or ["0 judged"]
-        return f"{pluralize(self.planned, 'cell')} planned: {', '.join(parts)}"
+        return f"{pluralize(self.planned, 'cell')} planned: {counts_text(counts)}"
 
     @property
     def reasons(self) -> Iterator[str]:

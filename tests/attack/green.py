@@ -159,7 +159,7 @@ _LATER: Final[dict[str, tuple[Change, tuple[tuple[str, ...], ...]]]] = {
     ),
     "two --select": (lambda _: None, ((*_RUN, "--select", "area:t*", "--select", "id:*"),)),
     "gate after a wrong option": (lambda _: None, (_RUN, (*_RUN, "--bogus"), ("gate",))),
-    "gate after an unknown client": (lambda _: None, (_RUN, (*_RUN, "-n", "nobody"), ("gate",))),
+    "gate after an unknown client": (lambda _: None, (_RUN, (*_RUN, "-n", "missing"), ("gate",))),
     "gate after a wrong path": (lambda _: None, (_RUN, (*_RUN, "missing"), ("gate",))),
     "gate after a wrong filter": (
         lambda _: None,

@@ -175,7 +175,7 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
         (
             "each scenario states its evidence",
             lambda tree: _state(tree / _SPLIT, "{recorded: dashscope/qwen-plus/split-chunks}"),
-            "evidence.recorded: there is no recording 'dashscope/qwen-plus/split-chunks'",
+            "evidence.recorded: unknown recording 'dashscope/qwen-plus/split-chunks'",
         ),
         (
             "each scenario states its evidence",

@@ -289,12 +289,15 @@ def test_a_cut_start_is_refused(
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    "form", ["{}", f"curl https://a.b/v1/chat/completions?key={KEY} -d '{{}}'"]
+)
 def test_the_request_of_a_pasted_stream_is_stored_without_secrets(
-    harness: Harness, tmp_path: Path, log: Path
+    harness: Harness, tmp_path: Path, log: Path, form: str
 ) -> None:
     body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": KEY}]}
     request = tmp_path / "request.json"
-    request.write_text(json.dumps(body))
+    request.write_text(form.replace("{}", json.dumps(body)))
     left = harness(
         "new", "--from", str(log), "-o", str(tmp_path), "--request", str(request), "--name", "asked"
     )
@@ -303,7 +306,8 @@ def test_the_request_of_a_pasted_stream_is_stored_without_secrets(
     assert KEY not in left.err
     made = load_cassette(Path(left.out.splitlines()[0]))
     stored = json.loads(made.interactions[0].request.body)
-    assert (stored["model"], stored["stream"], KEY in f"{stored}") == ("m", True, False)
+    assert (stored["model"], stored["stream"]) == ("m", True)
+    assert KEY not in Path(left.out.splitlines()[0]).read_text()
 
 
 def test_the_draft_proposes_the_text_dialect_and_says_why_parts_are_open(

@@ -41,7 +41,6 @@ from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
 from harness.normalizers.discovery import load_normalizer
-from harness.project import Role
 from harness.results.finding import Finding, Level
 from harness.results.outcome import Outcome
 from harness.runs.load import load_subject
@@ -348,24 +347,13 @@ def killer(_interaction: Interaction, _reads: Iterator[bytes]) -> Iterator[Delta
     os._exit(3)
 
 
-@pytest.mark.parametrize(
-    ("role", "realism", "accused"),
-    [
-        ("conforming", "never seen", True),
-        ("peer", "seen", True),
-        ("peer", "possible", True),
-        ("peer", "never seen", False),
-    ],
-)
-def test_an_invented_seed_accuses_only_clients_of_this_repository(
-    role: Role, realism: Realism, *, accused: bool
-) -> None:
+@pytest.mark.parametrize(("mutator", "accused"), [("comment", True), ("frame-dropped", False)])
+def test_a_change_that_no_server_makes_accuses_no_client(mutator: str, *, accused: bool) -> None:
     silent = msgspec.structs.replace(
-        load_normalizer("reference"), normalize=lambda _interaction, _reads: iter(()), role=role
+        load_normalizer("reference"), normalize=lambda _interaction, _reads: iter(())
     )
     trial = _trial()
-    parent = msgspec.structs.replace(trial.seed.parent, realism=realism)
-    seed = msgspec.structs.replace(trial.seed, parent=parent)
-    found = evaluate(msgspec.structs.replace(trial, seed=seed), silent).findings
+    changed = MutatedInput(trial.mutated.interaction, (Mutation(mutator, ""),), preserving=True)
+    found = evaluate(msgspec.structs.replace(trial, mutated=changed), silent).findings
     assert found
     assert any(each.level == "MUST" for each in found) == accused

@@ -56,7 +56,7 @@ def test_a_template_is_compiled_again_if_its_source_changed_or_its_file_is_damag
 def test_a_template_is_compiled_each_time_if_nothing_may_be_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / "cache").write_text("a file, so that there is no folder")
+    (folder / "cache").write_text("a file in place of the folder")
     assert [rendered(folder, "one"), rendered(folder, "one")] == ["one", "one"]
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(sys, "pycache_prefix", str(folder / "other"))

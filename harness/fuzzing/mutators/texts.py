@@ -130,7 +130,7 @@ def _in_fence(deltas: Deltas) -> bool:
 @mutator("text-draft")
 @adding_text_call
 def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
-    """Add the text of a call to the reasoning before an answer; None if there is no answer."""
+    """Add the text of a call to the reasoning before an answer; None without an answer."""
     if not any(isinstance(delta, TextDelta | ToolCallStart) for delta in deltas):
         return None
     tail = draw(st.sampled_from(_AFTER))

@@ -208,8 +208,8 @@ def bodies(
     """Return a strategy for bodies that encode `turn` in `dialect`.
 
     With some combinations of options, two turns have the same body (no index, no id, the same
-    name), so a test that reads the body must know the options. If the dialect cannot encode the
-    turn, there is no body.
+    name), so a test that reads the body must know the options. Hypothesis finds no example if the
+    dialect cannot encode the turn.
 
     Args:
         dialect: a name such as `openai-chat`.

@@ -20,7 +20,6 @@ from harness.judging.replaying import ReplayLimits
 from harness.normalizers.protocol import Normalizer
 from harness.results.expectation import Expectation, ExpectedCall, Field
 from harness.results.finding import Finding
-from harness.runs.declared import is_bundled
 from harness.turns.arguments import meaning
 from harness.turns.deltas import FinishReason
 from harness.wire.cuts import Chunking
@@ -105,20 +104,11 @@ def evaluate(trial: Trial, normalizer: Normalizer, limits: ReplayLimits = LIMITS
         0, interaction, expectation, oracle, normalizer, cuts=trial.cuts, limits=limits
     )
     found = tuple(each for each in examined.findings if each.level != "MAY")
-    if _is_invented(trial, normalizer):
-        # No server is known to send this, so no client is accused of it.
+    if realism_of(trial.mutators, "seen") == REALISMS[-1]:
+        # No server is known to make this change, so no client is accused of it. A seed that no
+        # server is known to send is not a seed for third-party clients.
         found = tuple(msgspec.structs.replace(each, level="SHOULD") for each in found)
     return TrialResult(found, expectation, examined.replays)
-
-
-def _is_invented(trial: Trial, normalizer: Normalizer) -> bool:
-    """Return whether an invented stream lowers the level of each rule for `normalizer`.
-
-    Scenarios that this repository invents judge its own clients in full, as in a run.
-    """
-    is_shipped = normalizer.role != "peer" and is_bundled(normalizer.name, is_agent=False)
-    seed: Realism = "seen" if is_shipped else trial.seed.parent.realism
-    return realism_of(trial.mutators, seed) == REALISMS[-1]
 
 
 def _expected_from_bytes(

@@ -137,9 +137,10 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
 
     def came_of_id(self, call_id: str) -> Came:
         """Return `as-sent` if an agent of another project sends back an id of the endpoint."""
+        if not self.foreign or not call_id:
+            return ""
         replies = (request.reply.calls or () for request in self.requests)
-        is_sent = any(call.id == call_id for calls in replies for call in calls)
-        return "as-sent" if self.foreign and call_id and is_sent else ""
+        return "as-sent" if any(it.id == call_id for calls in replies for it in calls) else ""
 
     @property
     def records(self) -> tuple[TurnRecord, ...]:

@@ -96,7 +96,7 @@ def body_bytes(value: object, where: str) -> bytes:
 
 
 def encoded_body(fields: Mapping[str, object], where: str) -> bytes | None:
-    """Return the body under a key for base64, such as `base64`, or None if there is no such key."""
+    """Return the body under a key for base64, such as `base64`; None if it is missing."""
     for key in ("base64Body", "body_base64", "bodyBase64", "base64"):
         if isinstance(fields.get(key), str):
             return decode_base64(expect_text(fields[key], where), f"{where}.{key}")

@@ -97,7 +97,7 @@ class MinimaxM3(TextDialect):
 
 
 class _End(Ending):
-    """Finds the end of the outer tag, or of the call if there is no outer tag."""
+    """Finds the end of the outer tag, or of a call without an outer tag."""
 
     def __init__(self, opener: str) -> None:
         self._opener = opener

@@ -1,4 +1,4 @@
-"""An agent of another project is not held to the sentences and settings of our own agents."""
+"""An agent of another project is not held to the sentences and settings of the bundled agents."""
 
 import json
 
