@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openai.types.chat import ChatCompletionChunk
+from pydantic import BaseModel
 
 from harness.errors import UnreadableError
 from harness.recording.importers.event_list import parse_event
@@ -43,8 +43,46 @@ CHUNKS: list[dict[str, Any]] = [
     for it in DELTAS
 ]
 WRAPPED = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in CHUNKS)
-# Typed as any, because mypy does not know that a chunk is printed in Pydantic's way.
-OBJECTS: list[Any] = [ChatCompletionChunk.construct(None, **chunk) for chunk in CHUNKS]
+
+
+class ChoiceDeltaToolCallFunction(BaseModel):
+    arguments: str | None = None
+    name: str | None = None
+
+
+class ChoiceDeltaToolCall(BaseModel):
+    index: int
+    id: str | None = None
+    function: ChoiceDeltaToolCallFunction | None = None
+    type: str | None = None
+
+
+class ChoiceDelta(BaseModel):
+    content: str | None = None
+    role: str | None = None
+    tool_calls: list[ChoiceDeltaToolCall] | None = None
+
+
+class Choice(BaseModel):
+    delta: ChoiceDelta
+    finish_reason: str | None = None
+    index: int
+    logprobs: None = None
+
+
+class ChatCompletionChunk(BaseModel):
+    """The names and the order of members with which the package openai prints a chunk."""
+
+    id: str
+    choices: list[Choice]
+    created: int
+    model: str
+    object: str
+    usage: None = None
+
+
+# Typed as any, because mypy does not know that a chunk is printed in the way of Pydantic.
+OBJECTS: list[Any] = [ChatCompletionChunk.model_validate(chunk) for chunk in CHUNKS]
 
 
 def wrapped(width: int) -> str:
