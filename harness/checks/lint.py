@@ -12,7 +12,10 @@ from typing import Final
 
 import msgspec
 
+from harness.checks.contract.judge import ContractFinding, judge_stream
+from harness.checks.lint_scope import LintScope
 from harness.checks.server_duties import load_server_duties
+from harness.checks.turn_duties import turn_deviations
 from harness.dialects.table import DIALECTS, offered_tools, oracle_reading, read_request
 from harness.errors import StreamError
 from harness.judging.unusable import argument_deviations
@@ -41,7 +44,8 @@ class LintFinding(msgspec.Struct, frozen=True):
     Fields:
         place: the path or id of the cassette, as given to `lint_cassette`.
         interaction: the index of the interaction in the cassette, from 0.
-        quirk: the id of the quirk that describes the deviation.
+        quirk: the id of the quirk that describes the deviation; in lower case or with dots, the id
+            of a duty that the catalogue does not list, such as `chunk.choices[].finish_reason`.
         level: the level of the server's duty; MAY if the API documents the deviation.
         severity: what happens in a client that does not expect it.
         send: what the server must send instead.
@@ -49,6 +53,7 @@ class LintFinding(msgspec.Struct, frozen=True):
         offset: offset in the body of the event that deviates.
         bytes: the first 300 bytes of the event as text; bytes that are not UTF-8 as `\xFF`.
         sources: URLs of the reference of the API, and of reports.
+        clients: the clients that are known to fail, each with its version and what happens.
     """
 
     place: str
@@ -63,6 +68,7 @@ class LintFinding(msgspec.Struct, frozen=True):
     offset: int
     bytes: str
     sources: tuple[str, ...]
+    clients: tuple[str, ...] = ()
 
 
 class LintSkipped(msgspec.Struct, frozen=True):
@@ -81,12 +87,16 @@ class LintReport(msgspec.Struct, frozen=True):
         streams: the number of judged streams.
         findings: those with a level MUST first, then by cassette, interaction and offset.
         skipped: the interactions that were not judged.
+        checked: what the streams were judged by, one phrase each.
+        unchecked: what could not be judged, and why.
     """
 
     schema: int
     streams: int
     findings: tuple[LintFinding, ...]
     skipped: tuple[LintSkipped, ...]
+    checked: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     def with_level(self, level: Level) -> tuple[LintFinding, ...]:
         """Return the findings that have `level`."""
@@ -103,7 +113,8 @@ def lint_cassettes(
         catalogue: quirks by id.
         least: the lowest level to report; MAY for all deviations.
     """
-    parts = [lint_cassette(place, cassette, catalogue) for place, cassette in cassettes]
+    scope = LintScope()
+    parts = [lint_cassette(place, cassette, catalogue, scope) for place, cassette in cassettes]
     levels = LEVELS[: LEVELS.index(least) + 1]
     every = chain.from_iterable(part.findings for part in parts)
     findings = (each for each in every if each.level in levels)
@@ -112,16 +123,24 @@ def lint_cassettes(
         sum(part.streams for part in parts),
         tuple(sorted(findings, key=lambda it: LEVELS.index(it.level))),
         tuple(chain.from_iterable(part.skipped for part in parts)),
+        tuple(scope.checked()),
+        tuple(scope.unchecked()),
     )
 
 
-def lint_cassette(place: str, cassette: Cassette, catalogue: dict[str, Quirk]) -> LintReport:
+def lint_cassette(
+    place: str,
+    cassette: Cassette,
+    catalogue: dict[str, Quirk],
+    scope: LintScope | None = None,
+) -> LintReport:
     """Return the deviations in the streams of one cassette, in the order of the bytes.
 
     Args:
         place: the path or id of the cassette that findings show.
         cassette: the cassette.
         catalogue: quirks by id.
+        scope: notes what is judged, if given.
     """
     named = identify(cassette)
     findings: list[LintFinding] = []
@@ -132,6 +151,8 @@ def lint_cassette(place: str, cassette: Cassette, catalogue: dict[str, Quirk]) -
         if why:
             skipped.append(LintSkipped(place, number, why))
         else:
+            if scope is not None:
+                scope.add(interaction)
             findings.extend(_findings(place, number, interaction, catalogue))
     streams = len(named.interactions) - len(skipped)
     return LintReport(SCHEMA, streams, tuple(findings), tuple(skipped))
@@ -150,22 +171,49 @@ def _findings(
 ) -> Iterator[LintFinding]:
     dialect = DIALECTS[interaction.dialect]
     starts = _event_offsets(interaction.body)
-    for each in _deviations(interaction):
-        duty, quirk = load_server_duties()[each.quirk], catalogue[each.quirk]
+    deviations = _deviations(interaction)
+    noted = {each.quirk for each in deviations}
+    for each in deviations:
+        duty, quirk = load_server_duties()[each.quirk], catalogue.get(each.quirk)
         yield LintFinding(
             place,
             number,
             dialect.name,
             each.quirk,
             duty.level_in(dialect.name, ambiguous=each.ambiguous),
-            quirk.title,
-            quirk.severity,
+            quirk.title if quirk else duty.title,
+            quirk.severity if quirk else duty.severity,
             duty.send,
             each.ambiguous,
             each.offset,
             _event_text(interaction.body, each.offset, starts),
-            (dialect.reference, *quirk.references),
+            (dialect.reference, *(quirk.references if quirk else ())),
         )
+    for found in _contract_findings(interaction, noted):
+        yield LintFinding(
+            place=place,
+            interaction=number,
+            dialect=dialect.name,
+            quirk=found.duty,
+            level=found.level,
+            title=found.title,
+            severity=found.severity,
+            send=found.send,
+            ambiguous=False,
+            offset=found.offset,
+            bytes=_event_text(interaction.body, found.offset, starts),
+            sources=(dialect.reference, *found.sources),
+            clients=found.clients,
+        )
+
+
+def _contract_findings(interaction: Interaction, noted: set[str]) -> Iterator[ContractFinding]:
+    """Yield the findings of the table of the API, without those that the oracle noted, too."""
+    is_stream = asked_for_stream(interaction) is not False and _NO_STREAM not in noted
+    if interaction.status < _FIRST_ERROR_STATUS and is_stream:
+        for each in judge_stream(interaction):
+            if noted.isdisjoint((each.duty, *each.same)):
+                yield each
 
 
 def _deviations(interaction: Interaction) -> list[Deviation]:
@@ -179,6 +227,11 @@ def _deviations(interaction: Interaction) -> list[Deviation]:
     known = read_request(interaction.dialect, interaction.request).tools_known
     tools = offered_tools(interaction) if known or interaction.tools else None
     found = [*reading.deviations, *argument_deviations(reading, tools)]
+    noted = {each.quirk for each in found}
+    for each in turn_deviations(interaction, reading):
+        if each.quirk not in noted:
+            noted.add(each.quirk)
+            found.append(each)
     return [each for each in found if each.quirk not in allowed]
 
 

@@ -161,25 +161,44 @@ def _recorded(  # noqa: PLR0913 - one argument for each option
 
 
 def _lines(found: LintReport) -> Iterator[str]:
-    for first, count in _grouped(found):
+    for group in _grouped(found):
+        first = group[0]
         unclear = ", ambiguous" if first.ambiguous else ""
-        yield f"{first.level:<6}  {first.quirk}: {first.title} ({first.severity}{unclear})"
-        yield f"        {pluralize(count, 'stream')}, the first {_place(first)}:"
+        yield f"{first.level:<6}  {first.quirk}: {_title(group)} ({first.severity}{unclear})"
+        streams = pluralize(_streams(group), "stream")
+        yield f"        {streams}, the first {_place(first)}:"
         yield f"        {marked(first.bytes)}"
         yield f"        {first.send}"
+        yield from (f"        fails: {plain(each)}" for each in _clients(group))
         yield f"        {first.sources[0]}"
     for skipped in found.skipped:
         yield f"not judged: {plain(skipped.place)}#{skipped.interaction}: {plain(skipped.why)}"
     yield _summary(found)
+    yield from (f"checked: {each}" for each in found.checked)
+    yield from (f"not checked: {each}" for each in found.unchecked)
 
 
-def _grouped(found: LintReport) -> Iterator[tuple[LintFinding, int]]:
-    """Yield the first finding of each kind, and the number of findings; highest levels first."""
+def _grouped(found: LintReport) -> Iterator[list[LintFinding]]:
+    """Yield the findings of each kind; a member that several objects lack is one kind."""
     groups: dict[tuple[str, str, str, bool], list[LintFinding]] = {}
     for each in found.findings:
-        key = (each.level, each.quirk, each.dialect, each.ambiguous)
+        duty = each.quirk.rpartition(".")[2]
+        key = (each.level, duty, each.dialect, each.ambiguous)
         groups.setdefault(key, []).append(each)
-    yield from ((group[0], len(group)) for group in groups.values())
+    yield from groups.values()
+
+
+def _title(group: Sequence[LintFinding]) -> str:
+    more = len({each.quirk for each in group}) - 1
+    return group[0].title + (f", and in {pluralize(more, 'other object')}" if more else "")
+
+
+def _streams(group: Sequence[LintFinding]) -> int:
+    return len({(each.place, each.interaction) for each in group})
+
+
+def _clients(group: Sequence[LintFinding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(client for each in group for client in each.clients))
 
 
 def _place(finding: LintFinding) -> str:
@@ -192,7 +211,8 @@ def _summary(found: LintReport) -> str:
         f"{len(found.with_level(level))} {level}" for level in LEVELS if found.with_level(level)
     )
     skipped = f", {len(found.skipped)} not judged" if found.skipped else ""
-    return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or 'no deviations'}"
+    clean = "no deviations in what was checked" if found.streams else "nothing was judged"
+    return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or clean}"
 
 
 def _markdown(found: LintReport) -> Iterator[str]:
@@ -200,16 +220,21 @@ def _markdown(found: LintReport) -> Iterator[str]:
     if found.findings:
         yield ""
         yield markdown_table(
-            ("level", "deviation", "streams", "first", "bytes", "send instead"),
+            ("level", "deviation", "streams", "first", "bytes", "send instead", "fails"),
             (
                 (
-                    first.level,
-                    f"{markdown_code(first.quirk)} {markdown_text(first.title)}",
-                    str(count),
-                    markdown_text(_place(first)),
-                    markdown_code(first.bytes).replace("|", "\\|"),
-                    f"{first.send} ([reference]({first.sources[0]}))",
+                    group[0].level,
+                    f"{markdown_code(group[0].quirk)} {markdown_text(_title(group))}",
+                    str(_streams(group)),
+                    markdown_text(_place(group[0])),
+                    markdown_code(group[0].bytes).replace("|", "\\|"),
+                    f"{group[0].send} ([reference]({group[0].sources[0]}))",
+                    markdown_text("; ".join(_clients(group))),
                 )
-                for first, count in _grouped(found)
+                for group in _grouped(found)
             ),
         )
+    if found.checked or found.unchecked:
+        yield ""
+    yield from (f"- checked: {each}" for each in found.checked)
+    yield from (f"- not checked: {each}" for each in found.unchecked)

@@ -1,4 +1,4 @@
-"""Judge one stream by the table of its API: members, their types, order, status and content type."""
+"""Judge one stream by the table of its API: members, order, status and content type."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -26,6 +26,7 @@ class ContractFinding(msgspec.Struct, frozen=True):
         offset: the offset of the first event that deviates.
         clients: the clients that are known to fail, each with its version and what happens.
         sources: the addresses of the documents and reports.
+        same: the quirks that describe the same deviation, if an oracle noted one of them.
     """
 
     duty: str
@@ -36,6 +37,7 @@ class ContractFinding(msgspec.Struct, frozen=True):
     offset: int
     clients: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
 
 
 def judge_stream(interaction: Interaction) -> tuple[ContractFinding, ...]:
@@ -70,7 +72,7 @@ def _orders(
         if offset is not None:
             yield ContractFinding(
                 order.id, order.level, order.title, order.severity, order.send, offset,
-                sources=sources,
+                sources=sources, same=order.same,
             )  # fmt: skip
 
 
@@ -125,7 +127,9 @@ def _member_title(part: Part, name: str, table: ContractTable) -> str:
     if name not in part.value:
         return f"`{name}` is missing in `{part.kind}`"
     given = type_name(part.value[name])
-    return "" if given in types else f"`{name}` of `{part.kind}` is {given}, not {' or '.join(types)}"
+    return (
+        "" if given in types else f"`{name}` of `{part.kind}` is {given}, not {' or '.join(types)}"
+    )
 
 
 def _member_finding(
@@ -139,12 +143,20 @@ def _member_finding(
     reasons = [f"{have} of {streams} official streams have it"]
     reasons += [_citation(each, table) for each in member.by]
     reasons += [f"without it nobody knows {lost}"] if lost else []
-    send = f"Send `{name}` ({' or '.join(member.types)}) in each `{part.kind}`: {', '.join(reasons)}."
+    send = (
+        f"Send `{name}` ({' or '.join(member.types)}) in each `{part.kind}`: {', '.join(reasons)}."
+    )
+    reports = (each.source for each in failures if each.source)
     return ContractFinding(
-        table.quirks.get(path, path), level, title, _severity(failures, lost), send, part.offset,
+        table.quirks.get(path, path),
+        level,
+        title,
+        _severity(failures, lost),
+        send,
+        part.offset,
         tuple(each.name for each in failures),
-        (*(table.documents[each].url for each in member.by), *filter(None, (it.source for it in failures))),
-    )  # fmt: skip
+        (*(table.documents[each].url for each in member.by), *reports),
+    )
 
 
 def _citation(document: str, table: ContractTable) -> str:

@@ -23,7 +23,9 @@ def order_offset(
     order: Order, events: list[Part], interaction: Interaction, grammar: Grammar
 ) -> int | None:
     """Return the offset of the first event that breaks `order`; None if none does."""
-    if not events or (_RESUMED in interaction.request.uri and order.rule in ("lifecycle", "numbered", "blocks")):
+    if not events or (
+        _RESUMED in interaction.request.uri and order.rule in ("lifecycle", "numbered", "blocks")
+    ):
         return None
     return _CHECKS[order.rule](order, events, grammar)
 
@@ -63,7 +65,11 @@ def _numbered(order: Order, events: list[Part], _grammar: Grammar) -> int | None
 
 
 def _lifecycle(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
-    if order.opens and not order.optional and events[0].kind not in (*order.opens, *order.also, "error"):
+    if (
+        order.opens
+        and not order.optional
+        and events[0].kind not in (*order.opens, *order.also, "error")
+    ):
         return events[0].offset
     begun, ended = False, False
     for event in events:
@@ -89,7 +95,7 @@ def _filled(order: Order, events: list[Part], grammar: Grammar) -> int | None:
 
 
 def _agrees(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
-    """Compare the joined deltas of the blocks, in the order of their starts, with the last event."""
+    """Compare the joined deltas of each block, by the order of the starts, with the last event."""
     fragment, listed, member = order.also
     joined: dict[Any, str] = {}
     for event in events:

@@ -49,7 +49,7 @@ class Part(msgspec.Struct, frozen=True):
     """
 
     kind: str
-    value: Mapping[str, Any]
+    value: dict[str, Any]
     offset: int
 
 
@@ -78,20 +78,23 @@ def iter_events(interaction: Interaction, grammar: Grammar) -> Iterator[Part]:
         for frame in iter_frames([interaction.body]):
             value = json_or_none(frame.data)
             if isinstance(value, dict):
-                yield _event(value, frame.event, frame.offset, grammar)
+                yield event_of(value, frame.event, frame.offset, grammar)
             elif isinstance(value, list):  # an element of Gemini's list arrives alone
                 yield from (
-                    _event(each, "", frame.offset, grammar)
+                    event_of(each, "", frame.offset, grammar)
                     for each in value
                     if isinstance(each, dict)
                 )
 
 
-def _event(value: dict[str, Any], name: str, offset: int, grammar: Grammar) -> Part:
+def event_of(value: dict[str, Any], name: str, offset: int, grammar: Grammar) -> Part:
+    """Return the event in a frame with this JSON object, event name and offset."""
     if len(value) == 1 and (only := next(iter(value))) in grammar.events:
         inner = value[only]
         return Part(only, inner if isinstance(inner, dict) else {}, offset)
-    return Part(_type_of(value, grammar) or (name if grammar.events else "") or CHUNK, value, offset)
+    return Part(
+        _type_of(value, grammar) or (name if grammar.events else "") or CHUNK, value, offset
+    )
 
 
 def _type_of(value: Mapping[str, Any], grammar: Grammar) -> str:

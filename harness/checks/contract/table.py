@@ -84,6 +84,7 @@ class Order(File, frozen=True):
         opens, deltas, closes: the events of the rule.
         key: the member that names the block or has the number.
         also: further events that may come, or members that a rule needs.
+        same: the quirks of the oracle that describe the same deviation.
         exclusive: blocks come one after the other.
         optional: a block may begin with a delta, and a stream with another event.
     """
@@ -99,6 +100,7 @@ class Order(File, frozen=True):
     closes: tuple[Text, ...] = ()
     key: str = ""
     also: tuple[Text, ...] = ()
+    same: tuple[Text, ...] = ()
     exclusive: bool = False
     optional: bool = False
 
