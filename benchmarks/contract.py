@@ -17,17 +17,14 @@ from typing import Final
 import msgspec
 
 from harness import shipped
-from harness.checks.contract.shape import event_of, iter_events, iter_parts
-from harness.checks.contract.table import ContractTable, load_tables
+from harness.checks.contract.table import load_tables
 from harness.checks.lint import LintFinding, lint_cassettes
 from harness.results.catalogue import load_catalogue
 from harness.results.finding import LEVELS, Level
-from harness.wire.aws import AWS_FIRST_BYTE
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
-from harness.wire.payload import json_or_none
 from scripts.contract_tables import CORPUS, official_streams
+from tests.checks.deletions import as_lines, count_objects, without_member
 
 SEED: Final = 20261128
 # Dialect, kind, members, whether it is deleted in the last object only, and the least level.
@@ -71,54 +68,6 @@ class Deletion(msgspec.Struct, frozen=True):
         return bool(self.found) and LEVELS.index(self.found) <= LEVELS.index(self.due)
 
 
-def as_lines(interaction: Interaction, table: ContractTable) -> Interaction:
-    """Return AWS messages as lines, the events as keys, because a message has checksums."""
-    if not interaction.body.startswith(AWS_FIRST_BYTE):
-        return interaction
-    lines = [
-        msgspec.json.encode({frame.event: json_or_none(frame.data)}) + b"\n"
-        for frame in iter_frames([interaction.body])
-        if frame.event in table.events
-    ]
-    return msgspec.structs.replace(interaction, body=b"".join(lines), headers=(), reads=())
-
-
-def without_member(
-    interaction: Interaction, table: ContractTable, kind: str, name: str, numbers: range
-) -> Interaction:
-    """Return the response without members of the objects of one kind with these numbers."""
-    body, moved, count = interaction.body, 0, 0
-    names = name.split()
-    for frame in iter_frames([interaction.body]):
-        value = json_or_none(frame.data)
-        if not isinstance(value, dict):
-            continue
-        event = event_of(value, frame.event, frame.offset, table.grammar)
-        is_edited = False
-        for part in list(iter_parts(event, table.grammar)):
-            if part.kind == kind and names[0] in part.value:
-                if count in numbers:
-                    for each in names:
-                        part.value.pop(each, None)
-                    is_edited = True
-                count += 1
-        if is_edited:
-            edited = msgspec.json.encode(value)
-            at = body.index(frame.data, frame.offset + moved)
-            body = body[:at] + edited + body[at + len(frame.data) :]
-            moved += len(edited) - len(frame.data)
-    return msgspec.structs.replace(interaction, body=body, reads=())
-
-
-def count_objects(interaction: Interaction, table: ContractTable, kind: str, name: str) -> int:
-    """Return how many objects of one kind have the member."""
-    return sum(
-        part.kind == kind and name.split()[0] in part.value
-        for event in iter_events(interaction, table.grammar)
-        for part in iter_parts(event, table.grammar)
-    )
-
-
 class Linter:
     """Lints single streams."""
 
@@ -131,7 +80,7 @@ class Linter:
         report = lint_cassettes([("stream", cassette)], self._catalogue)
         return {each.quirk: each for each in reversed(report.findings)}
 
-    def deletion(  # noqa: PLR0913 - the coordinates of one deletion
+    def deletion(
         self, interaction: Interaction, kind: str, name: str, due: str, *, numbers: range
     ) -> Deletion:
         """Return what lint finds if the members of some objects are deleted."""

@@ -173,9 +173,9 @@ def _lines(found: LintReport) -> Iterator[str]:
         yield f"        {first.sources[0]}"
     for skipped in found.skipped:
         yield f"not judged: {plain(skipped.place)}#{skipped.interaction}: {plain(skipped.why)}"
-    yield _summary(found)
     yield from (f"checked: {each}" for each in found.checked)
     yield from (f"not checked: {each}" for each in found.unchecked)
+    yield _summary(found)
 
 
 def _grouped(found: LintReport) -> Iterator[list[LintFinding]]:

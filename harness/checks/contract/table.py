@@ -203,9 +203,16 @@ class ContractTable(File, frozen=True, dict=True):
 
     @cached_property
     def duties(self) -> dict[str, dict[str, Level]]:
-        """Kind -> member -> its level, for each member that has one."""
+        """Kind -> member -> its level, for each member that has one.
+
+        An object without the member that names its type is not of the kind with the type.
+        """
         return {
-            kind: {name: level for name in row if (level := self.level(kind, name))}
+            kind: {
+                name: level
+                for name in row
+                if not (":" in kind and name in self.types) and (level := self.level(kind, name))
+            }
             for kind, row in self.members.items()
         }
 
