@@ -50,9 +50,9 @@ def streams_by_member(dialect: str) -> dict[str, Interaction]:
         for kind, row in TABLES[dialect].duties.items():
             for name in row:
                 path = f"{kind}.{name}"
-                if path not in found and path not in lacking:
-                    if count_objects(each, TABLES[dialect], kind, name):
-                        found[path] = each
+                is_wanted = path not in found and path not in lacking
+                if is_wanted and count_objects(each, TABLES[dialect], kind, name):
+                    found[path] = each
     return found
 
 
@@ -141,12 +141,13 @@ def test_a_table_names_only_what_exists(dialect: str) -> None:
     assert cited <= table.documents.keys()
 
 
-ANT = 'event: {0}\ndata: {{"type": "{0}"{1}}}\n\n'
+START, STOP = "content_block_start", "content_block_stop"
+CREATED = "response.created"
 ORDERS = [
     ("anthropic", "blocks-overlap", "content_block_start:0 content_block_start:1"),
     ("anthropic", "blocks-overlap", "content_block_start:0 content_block_delta:1"),
     ("anthropic", "blocks-overlap", "content_block_stop:0"),
-    ("anthropic", "block-index-gap", "content_block_start:0 content_block_stop:0 content_block_start:2"),
+    ("anthropic", "block-index-gap", f"{START}:0 {STOP}:0 {START}:2"),
     ("anthropic", "message-lifecycle", "content_block_start:0"),
     ("anthropic", "message-lifecycle", "message_start message_start"),
     ("anthropic", "message-lifecycle", "message_start message_stop ping message_delta"),
@@ -154,7 +155,7 @@ ORDERS = [
     ("cohere", "message-lifecycle", "message-start message-end content-start:0"),
     ("openai-responses", "output-index-gap", "response.output_item.added:1"),
     ("openai-responses", "RESP-NO-ITEM-DONE", "response.created response.output_item.done:0"),
-    ("openai-responses", "response-lifecycle", "response.created response.completed response.created"),
+    ("openai-responses", "response-lifecycle", f"{CREATED} response.completed {CREATED}"),
     ("google-interactions", "step-without-stop", "step.start:0"),
 ]  # fmt: skip
 

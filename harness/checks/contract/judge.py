@@ -51,6 +51,8 @@ def judge_stream(interaction: Interaction) -> tuple[ContractFinding, ...]:
     events = [each for each in iter_events(interaction, table.grammar) if not _is_error(each)]
     if {event.kind for event in events}.isdisjoint((*table.members, CHUNK)):
         return ()  # another API with events of its own, such as Realtime
+    if any(not table.other_versions.isdisjoint(event.value) for event in events):
+        return ()
     members = () if table.is_older(interaction.body) else _members(events, table)
     found: dict[str, ContractFinding] = {}
     for each in (*_orders(events, interaction, table), *_head(interaction, table), *members):
@@ -92,7 +94,7 @@ def _members(events: Iterable[Part], table: ContractTable) -> Iterator[ContractF
     """Yield a finding for each kind of object and member, the first time that it is missing."""
     reported: set[tuple[str, str]] = set()
     for event in events:
-        if event.kind not in table.members and table.types and CHUNK not in table.starts:
+        if event.kind not in table.members and _names_events(table):
             yield from _untyped(event, table)
         for part in iter_parts(event, table.grammar):
             for name, level in table.duties.get(part.kind, {}).items():
@@ -102,6 +104,11 @@ def _members(events: Iterable[Part], table: ContractTable) -> Iterator[ContractF
                 if title:
                     reported.add((part.kind, name))
                     yield _member_finding(part, name, level, title, table)
+
+
+def _names_events(table: ContractTable) -> bool:
+    """Return whether each event of the API has a member with its type."""
+    return bool(table.types) and not table.events and CHUNK not in table.starts
 
 
 def _untyped(event: Part, table: ContractTable) -> Iterator[ContractFinding]:

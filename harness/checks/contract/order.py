@@ -14,6 +14,7 @@ from harness.turns.arguments import same_value
 from harness.turns.exact_json import write_exactly
 from harness.wire.interaction import Interaction
 
+_FAILURES: Final = ("error", "response.failed", "response.incomplete")
 # A member of requests that continue a stream after a break; the beginning was sent before.
 _RESUMED: Final = "starting_after"
 _Check: TypeAlias = Callable[[Order, list[Part], Grammar], int | None]
@@ -50,7 +51,9 @@ def _blocks(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
             if is_open.pop(key, None) is None:
                 return event.offset
             ended.add(key)
-    return min(is_open.values(), default=None)
+    # A stream that fails or ends inside a block is another deviation.
+    is_cut = events[-1].kind in (*order.opens, *order.deltas, *_FAILURES)
+    return None if is_cut else min(is_open.values(), default=None)
 
 
 def _numbered(order: Order, events: list[Part], _grammar: Grammar) -> int | None:

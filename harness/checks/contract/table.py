@@ -136,6 +136,7 @@ class ContractTable(File, frozen=True, dict=True):
         types, opaque, events: the grammar of its events.
         starts: the events with which a stream may begin.
         content_types: the content types of its streams.
+        other_versions: members that only events of another version of the API have.
         documents: id -> the document.
         failures: the clients that fail without a member.
         meaning: `KIND.MEMBER` -> what nobody knows without it.
@@ -153,6 +154,7 @@ class ContractTable(File, frozen=True, dict=True):
     older: tuple[int, int] = (0, 0)
     types: tuple[Text, ...] = ("type",)
     opaque: tuple[Text, ...] = ()
+    other_versions: frozenset[str] = frozenset()
     events: tuple[Text, ...] = ()
     failures: tuple[Failure, ...] = ()
     meaning: dict[Text, Text] = {}  # noqa: RUF012 - a default of msgspec, which copies it
@@ -181,8 +183,8 @@ class ContractTable(File, frozen=True, dict=True):
         """Return how strictly each object of `kind` must have the member; None if it may lack it.
 
         MUST: a document requires it or the meaning is lost without it, and each of at least 20
-        official streams has it; or a client was run and fails. SHOULD: fewer streams, or a public
-        report. MAY: a document requires it, and official streams lack it.
+        official streams has it; or a client was run and fails. SHOULD: the same with fewer streams,
+        or a public report. MAY: a document only shows it, or official streams lack it.
         """
         member = self.members[kind][name]
         have, streams = member.seen
@@ -194,7 +196,9 @@ class ContractTable(File, frozen=True, dict=True):
         needed = required or f"{kind}.{name}" in self.meaning
         if (needed and streams >= ENOUGH_STREAMS) or any(not each.source for each in failures):
             return "MUST"
-        return "SHOULD" if strengths or needed or failures else None
+        if needed or failures:
+            return "SHOULD"
+        return "MAY" if strengths else None
 
     def is_older(self, body: bytes) -> bool:
         """Return whether a stream is of an earlier version of the API, by the times in it."""
