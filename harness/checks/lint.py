@@ -5,7 +5,7 @@ the server must send instead, and sources.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from typing import Final
@@ -101,6 +101,15 @@ class LintReport(msgspec.Struct, frozen=True):
     def with_level(self, level: Level) -> tuple[LintFinding, ...]:
         """Return the findings that have `level`."""
         return tuple(each for each in self.findings if each.level == level)
+
+    def breaking(self, clients: Collection[str]) -> "LintReport":
+        """Return the report with only what is known to break one of `clients`, and for whom."""
+        findings = []
+        for each in self.findings:
+            broken = tuple(it for it in each.clients if it.partition(" ")[0] in clients)
+            if broken:
+                findings.append(msgspec.structs.replace(each, clients=broken))
+        return msgspec.structs.replace(self, findings=tuple(findings))
 
 
 def lint_cassettes(

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
+import msgspec
 
+from harness.checks.contract.table import chosen_clients
 from harness.checks.lint import LintFinding, LintReport, lint_cassettes
+from harness.checks.lint_prompts import lint_prompts
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.cassette_options import dialect_option
 from harness.cli.options import echo_result, format_option, output_option
@@ -19,8 +22,9 @@ from harness.cli.record import (
     parse_headers,
 )
 from harness.errors import UnreadableError, UsageError
+from harness.files.load import load_yaml_file
 from harness.files.walk import is_yaml, walk_files
-from harness.recording.prompt_set import PromptEntry, load_prompts
+from harness.recording.prompt_set import load_prompts
 from harness.recording.recorder.options import RecordingLabels
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, marked, plain
 from harness.results.catalogue import load_catalogue
@@ -29,19 +33,8 @@ from harness.shipped import bundled_folder
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
+from harness.wire.prompt_tools import read_prompt_tools
 from harness.wording import pluralize
-
-_WEATHER: Final = Tool(
-    "get_weather",
-    "Get the weather of a city.",
-    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-)
-# What a server is asked without --prompts.
-_PROMPTS: Final = (
-    PromptEntry("text", "Name three rivers of Europe."),
-    PromptEntry("call", "What is the weather in Oslo?", tools=(_WEATHER,)),
-    PromptEntry("two-calls", "What is the weather in Oslo and in Łódź?", tools=(_WEATHER,)),
-)
 
 
 @click.command("lint")
@@ -53,7 +46,12 @@ _PROMPTS: Final = (
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path),
-    help="File of prompts to send with --url. Default: a text, a call and two calls.",
+    help="File of prompts to send with --url. Default: one for each form of an answer.",
+)
+@click.option(
+    "--tools",
+    type=click.Path(path_type=Path, exists=True),
+    help="File with a list of your tools, which one more request of --url offers.",
 )
 @click.option(
     "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Header to send. Repeatable."
@@ -68,6 +66,13 @@ _PROMPTS: Final = (
     show_default=True,
     help="Lowest level to report. MAY includes the forms that the reference documents.",
 )
+@click.option(
+    "--for",
+    "clients",
+    default="",
+    metavar="CLIENTS",
+    help="List only what is known to break these clients, such as openai-python,koog.",
+)
 @dialect_option("Judge by the contract of this API; with --url, send its requests.")
 @format_option("pretty", "json", "markdown")
 def lint_command(
@@ -76,6 +81,7 @@ def lint_command(
     url: str,
     dialect: str | None,
     level: Level,
+    clients: str,
     style: str,
     **sending: Any,  # noqa: ANN401 - `_recorded` has their types
 ) -> int:
@@ -85,16 +91,20 @@ def lint_command(
     of the API forbids it or the stream has no clear meaning, SHOULD if clients are known to fail on
     it, and MAY if the reference documents the form. The command exits with code 1 if there is a
     deviation with the level MUST, with code 2 if a file cannot be used, and with code 5 if no
-    stream was judged.
+    stream was judged. With --for, it exits with code 1 if there is anything that breaks one of the
+    clients.
     """
     if bool(paths) == bool(url):
         raise UsageError("expected either cassettes or --url", hint="Run `harness lint --help`.")
+    chosen = chosen_clients(clients)
     files = list(_files(paths)) if paths else list(_recorded(url, dialect, **sending))
     catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
     unreadable: list[Path] = []
     found = lint_cassettes(_loaded(files, dialect, unreadable), catalogue, level)
+    if chosen:
+        found = found.breaking(chosen)
     echo_result(style, found, _markdown(found) if style == "markdown" else _lines(found))
-    if found.with_level("MUST"):
+    if found.findings if chosen else found.with_level("MUST"):
         return EXIT_GATE_FAILED
     if unreadable:
         return EXIT_USAGE
@@ -129,6 +139,7 @@ def _recorded(  # noqa: PLR0913 - one argument for each option
     *,
     model: str,
     prompts: Path | None,
+    tools: Path | None,
     headers: Sequence[str],
     key_env: str,
     output: Path,
@@ -154,10 +165,18 @@ def _recorded(  # noqa: PLR0913 - one argument for each option
         repeat=1,
         allow_in_ci=allow_in_ci,
     )
-    requests = iter_prompt_requests(config, load_prompts(prompts) if prompts else _PROMPTS)
+    asked = load_prompts(prompts) if prompts else lint_prompts(api, _own_tools(tools))
+    requests = iter_prompt_requests(config, asked)
     for path, line in iter_recorded(config, tuple(requests)):
         click.echo(line, err=True)
         yield path
+
+
+def _own_tools(path: Path | None) -> tuple[Tool, ...]:
+    if path is None:
+        return ()
+    given = load_yaml_file(path, hint="Check --tools.")
+    return msgspec.convert(read_prompt_tools(given, str(path)), tuple[Tool, ...])
 
 
 def _lines(found: LintReport) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from harness.checks.contract.shape import Grammar, MemberCount
+from harness.errors import UsageError
 from harness.files.typed import File, Text, convert
 from harness.results.catalogue import Severity
 from harness.results.finding import Level
@@ -243,6 +244,21 @@ def load_tables() -> dict[str, ContractTable]:
     files = sorted(folder.iterdir(), key=lambda it: it.name)
     tables = [parse_table(it.read_text(encoding="utf-8"), it.name) for it in files]
     return {table.dialect: table for table in tables}
+
+
+def chosen_clients(given: str) -> tuple[str, ...]:
+    """Return the clients in a list with commas.
+
+    Raises:
+        UsageError: no table says what breaks a client with this name.
+    """
+    known = sorted({each.client for it in load_tables().values() for each in it.failures})
+    chosen = tuple(filter(None, (name.strip() for name in given.split(","))))
+    for name in chosen:
+        if name not in known:
+            hint = f"Choose from: {', '.join(known)}."
+            raise UsageError(f"no table lists client {name!r}", where="--for", hint=hint)
+    return chosen
 
 
 def parse_table(text: str, name: str) -> ContractTable:
