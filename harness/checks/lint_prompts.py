@@ -18,20 +18,13 @@ _ACCOUNT: Final = Tool(
         "required": ["number", "owner"],
     },
 )
-# How a request of each API demands a call.
+# How a request of each API demands a call, and how it limits the answer.
 _FORCED: Final[dict[str, dict[str, Any]]] = {
-    "anthropic": {"tool_choice": {"type": "any"}},
     "cohere": {"tool_choice": "REQUIRED"},
     "mistral": {"tool_choice": "any"},
     "openai-chat": {"tool_choice": "required"},
-    "openai-responses": {"tool_choice": "required"},
 }
-# How it limits the answer. Responses accepts no less than 16 tokens.
-_LIMITED: Final[dict[str, dict[str, Any]]] = {
-    "dashscope": {"parameters": {"max_tokens": 16, "incremental_output": True}},
-    "ollama": {"options": {"num_predict": 16}},
-    "openai-responses": {"max_output_tokens": 16},
-}
+_LIMITED: Final[dict[str, dict[str, Any]]] = {"ollama": {"options": {"num_predict": 16}}}
 
 
 def lint_prompts(dialect: str, tools: Sequence[Tool] = ()) -> tuple[PromptEntry, ...]:

@@ -1,5 +1,6 @@
 """`harness lint`: report where the streams of a server violate the documentation of its API."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,13 @@ import msgspec
 from harness.checks.contract.table import chosen_clients
 from harness.checks.lint import LintFinding, LintReport, lint_cassettes
 from harness.checks.lint_prompts import lint_prompts
+from harness.checks.openresponses import (
+    CHECKS,
+    PROFILE,
+    ProfileCheck,
+    ProfileReport,
+    judge_profile,
+)
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.cassette_options import dialect_option
 from harness.cli.options import echo_result, format_option, output_option
@@ -30,9 +38,11 @@ from harness.reporting.visible import markdown_code, markdown_table, markdown_te
 from harness.results.catalogue import load_catalogue
 from harness.results.finding import LEVELS, Level
 from harness.shipped import bundled_folder
+from harness.turns.exact_json import encode_json
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
+from harness.wire.interaction import Request
 from harness.wire.prompt_tools import read_prompt_tools
 from harness.wording import pluralize
 
@@ -67,6 +77,11 @@ from harness.wording import pluralize
     help="Lowest level to report. MAY includes the forms that the reference documents.",
 )
 @click.option(
+    "--profile",
+    type=click.Choice((PROFILE,)),
+    help="Run the checks of the suite of this specification on --url instead.",
+)
+@click.option(
     "--for",
     "clients",
     default="",
@@ -81,7 +96,6 @@ def lint_command(
     url: str,
     dialect: str | None,
     level: Level,
-    clients: str,
     style: str,
     **sending: Any,  # noqa: ANN401 - `_recorded` has their types
 ) -> int:
@@ -96,7 +110,9 @@ def lint_command(
     """
     if bool(paths) == bool(url):
         raise UsageError("expected either cassettes or --url", hint="Run `harness lint --help`.")
-    chosen = chosen_clients(clients)
+    if sending.pop("profile"):
+        return _run_profile(url, style, **sending)
+    chosen = chosen_clients(sending.pop("clients"))
     files = list(_files(paths)) if paths else list(_recorded(url, dialect, **sending))
     catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
     unreadable: list[Path] = []
@@ -177,6 +193,44 @@ def _own_tools(path: Path | None) -> tuple[Tool, ...]:
         return ()
     given = load_yaml_file(path, hint="Check --tools.")
     return msgspec.convert(read_prompt_tools(given, str(path)), tuple[Tool, ...])
+
+
+def _run_profile(url: str, style: str, **sending: Any) -> int:  # noqa: ANN401 - as above
+    """Send the requests of Open Responses, print the results, and return the exit code."""
+    if not url:
+        raise UsageError("--profile needs --url", hint="Name the address of `/responses`.")
+    labels = RecordingLabels(model=sending["model"], dialect="openai-responses")
+    config = RecordOptions(
+        url=url,
+        dialect="openai-responses",
+        model=sending["model"],
+        headers=tuple(parse_headers(sending["headers"], sending["key_env"])),
+        options={},
+        about=labels,
+        output=sending["output"],
+        scenarios=None,
+        repeat=1,
+        allow_in_ci=sending["allow_in_ci"],
+    )
+    requests = [(each.id, _profile_request(each, config), labels) for each in CHECKS]
+    answers = [load_cassette(path).interactions[0] for path, _ in iter_recorded(config, requests)]
+    report = judge_profile(answers)
+    echo_result(style, report, _profile_lines(report))
+    has_failed = any(each.status == "failed" for each in report.results)
+    return EXIT_GATE_FAILED if has_failed else 0
+
+
+def _profile_request(check: ProfileCheck, config: RecordOptions) -> Request:
+    model = {"model": config.model} if check.has_model else {}
+    return Request("POST", f"{config.url}{check.path}", (), encode_json({**model, **check.body}))
+
+
+def _profile_lines(report: ProfileReport) -> Iterator[str]:
+    for each in report.results:
+        yield f"{each.status:<8}  {each.id}"
+        yield from (f"          {plain(problem)}" for problem in each.problems)
+    counts = Counter(each.status for each in report.results)
+    yield ", ".join(f"{count} {status}" for status, count in counts.items())
 
 
 def _lines(found: LintReport) -> Iterator[str]:
