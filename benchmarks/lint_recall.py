@@ -39,7 +39,7 @@ def pairs(wanted: frozenset[str]) -> Iterator[Pair]:
     cassettes = shipped.bundled_folder("cassettes")
     catalogue = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     duties = load_server_duties()
-    for path in find_scenarios(root):
+    for path in find_scenarios([root]):
         scenario = load_scenario(path, root)
         due = [quirk for quirk in scenario.quirks if quirk in duties]
         if not due:
