@@ -184,6 +184,8 @@ def _findings(
     starts = _event_offsets(interaction.body)
     deviations = _deviations(interaction)
     noted = {each.quirk for each in deviations}
+    by_table = tuple(_contract_findings(interaction, noted))
+    clients = {each.duty: each.clients for each in by_table}
     for each in deviations:
         duty, quirk = load_server_duties()[each.quirk], catalogue.get(each.quirk)
         yield LintFinding(
@@ -199,8 +201,11 @@ def _findings(
             each.offset,
             _event_text(interaction.body, each.offset, starts),
             (dialect.reference, *(quirk.references if quirk else ())),
+            clients.get(each.quirk, ()),
         )
-    for found in _contract_findings(interaction, noted):
+    for found in by_table:
+        if not noted.isdisjoint((found.duty, *found.same)):
+            continue  # the oracle has noted it
         yield LintFinding(
             place=place,
             interaction=number,
@@ -219,12 +224,10 @@ def _findings(
 
 
 def _contract_findings(interaction: Interaction, noted: set[str]) -> Iterator[ContractFinding]:
-    """Yield the findings of the table of the API, without those that the oracle noted, too."""
+    """Yield the findings of the table of the API for a stream."""
     is_stream = asked_for_stream(interaction) is not False and _NO_STREAM not in noted
     if interaction.status < _FIRST_ERROR_STATUS and is_stream:
-        for each in judge_stream(interaction):
-            if noted.isdisjoint((each.duty, *each.same)):
-                yield each
+        yield from judge_stream(interaction)
 
 
 def _deviations(interaction: Interaction) -> list[Deviation]:

@@ -113,6 +113,6 @@ def test_a_custom_tool_that_is_called_as_a_function_is_found() -> None:
 
 def test_the_report_says_what_was_not_checked() -> None:
     report = lint(*GOOD)
-    assert any("members and 1 orders of openai-chat" in each for each in report.checked)
+    assert any("members and 2 orders of openai-chat" in each for each in report.checked)
     forms = "a text, two calls in one turn, a call without arguments, a stop at the limit, usage"
     assert report.unchecked == (f"forms that no stream shows: {forms}",)
