@@ -149,7 +149,7 @@ def _member_finding(
     have, streams = member.seen
     reasons = [f"{have} of {streams} official streams have it"]
     reasons += [_citation(each, table) for each in member.by]
-    reasons += [f"without it nobody knows {lost}"] if lost else []
+    reasons += [f"without it, {lost} is unknown"] if lost else []
     send = (
         f"Send `{name}` ({' or '.join(member.types)}) in each `{part.kind}`: {', '.join(reasons)}."
     )

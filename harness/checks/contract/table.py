@@ -140,7 +140,7 @@ class ContractTable(File, frozen=True, dict=True):
         other_versions: members that only events of another version of the API have.
         documents: id -> the document.
         failures: the clients that fail without a member.
-        meaning: `KIND.MEMBER` -> what nobody knows without it.
+        meaning: `KIND.MEMBER` -> what is unknown without it.
         quirks: `KIND.MEMBER` -> the quirk of the catalogue that describes its absence.
         orders: the duties about the order of events.
         members: kind -> member -> its count.
