@@ -50,7 +50,7 @@ def judge_stream(interaction: Interaction) -> tuple[ContractFinding, ...]:
         return ()
     events = [each for each in iter_events(interaction, table.grammar) if not _is_error(each)]
     if {event.kind for event in events}.isdisjoint((*table.members, CHUNK)):
-        return ()  # another API with events of its own, such as Realtime
+        return ()  # another API with other events, such as Realtime
     if any(not table.other_versions.isdisjoint(event.value) for event in events):
         return ()
     members = () if table.is_older(interaction.body) else _members(events, table)
