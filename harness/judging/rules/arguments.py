@@ -18,11 +18,17 @@ from harness.judging.rules.stream_content import (
     may_read_as,
     unusable_arguments,
 )
-from harness.results.expectation import ExpectedCall
+from harness.results.expectation import ExpectedCall, ExpectedRejection
 from harness.results.finding import Came
 from harness.results.outcome import Outcome
 from harness.turns.arguments import parse, same_value
-from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ParseError, ToolCall
+from harness.turns.deltas import (
+    CUT_SHORT,
+    SNIPPET_CHARACTERS,
+    FinishReason,
+    ParseError,
+    ToolCall,
+)
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading
 from harness.turns.schema_check import Checker, misfit
@@ -226,7 +232,16 @@ def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
         if not is_run and not (not missed.name and executed):
             said = f"{missed.name or 'a call'} rejected"
             said = with_reason(said, evidence, missed.name or "", missed.id or "")
-            yield Violation(f"parse_errors[{index}]", said, "nothing")
+            came = as_sent(is_sent=_is_cut_last(evidence, missed))
+            yield Violation(f"parse_errors[{index}]", said, "nothing", came=came)
+
+
+def _is_cut_last(evidence: TurnEvidence, missed: ExpectedRejection) -> bool:
+    """Return whether the answer was cut in this call, its last one, and the client says that."""
+    finish, sent = evidence.turn.finish, evidence.oracle.calls or ()
+    is_last = bool(sent) and (missed.name, missed.id or sent[-1].id) == (sent[-1].name, sent[-1].id)
+    end = evidence.expectation.finish
+    return is_last and end in CUT_SHORT and finish is not None and finish.reason is end
 
 
 @turn_rule("GOOD-CALL-NOT-REJECTED", Outcome.LOST_CALL, field="calls")
