@@ -498,11 +498,29 @@ def test_a_stream_in_the_framing_of_aws_requires_that_capability() -> None:
 LONG = '{"text": "' + "a" * 300 + '"}'
 
 
-def _long_call(size: int) -> Interaction:
+def _long_call(size: int, before: bytes = b"", text: str = LONG, end: str = "tool_calls") -> bytes:
     """Return a stream whose call comes in fragments of `size` characters."""
-    pieces = [LONG[at : at + size] for at in range(0, len(LONG), size)]
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
     first = call("", id="c1", name="writing")
-    return an_interaction(first + b"".join(map(call, pieces)) + chunk(None, "tool_calls") + DONE)
+    return before + first + b"".join(map(call, pieces)) + chunk(None, end) + DONE
+
+
+def _are_held_back(client: Normalizer, body: bytes) -> bool:
+    subject = LoadedSubject(a_cassette(an_interaction(body)))
+    result = judge_subject(subject, client, cuts="quick")[0]
+    return any(finding.rule == "ARGUMENTS-PROMPT" for finding in result.findings)
+
+
+def test_arguments_count_after_long_reasoning_and_in_a_truncated_turn() -> None:
+    held = load_normalizer("arguments-held")
+    thoughts = b"".join(chunk({"reasoning_content": f"thought {n}"}) for n in range(200))
+    for body in (_long_call(20, thoughts), _long_call(20, text=LONG[:200], end="length")):
+        assert _are_held_back(held, body)
+        assert not _are_held_back(REFERENCE, body)
+    # What comes at once on most networks is not late, and neither is what a client declares.
+    assert not _are_held_back(held, _long_call(4, text='{"a": "bcdef"}'))
+    late = msgspec.structs.replace(held, policies={**held.policies, "calls": "at-end"})
+    assert not _are_held_back(late, _long_call(20))
 
 
 @pytest.mark.parametrize(
@@ -515,7 +533,7 @@ def _long_call(size: int) -> Interaction:
     ],
 )
 def test_fragments_of_arguments_are_not_held_back(held: str, size: int, broken: bool) -> None:  # noqa: FBT001 - drawn from the table
-    subject = LoadedSubject(a_cassette(_long_call(size)))
+    subject = LoadedSubject(a_cassette(an_interaction(_long_call(size))))
     for kind, level in (("sdk", "SHOULD"), ("gateway", "SHOULD")):
         client = msgspec.structs.replace(load_normalizer(held), kind=kind)
         result = judge_subject(subject, client, cuts="quick")[0]
