@@ -107,6 +107,7 @@ class OracleReading(msgspec.Struct, frozen=True):
             results of a tool that the provider executes.
         cut_upstream: a gateway forwards the finish value of the model's own API, and it says that
             the model was stopped before its output was complete, whatever `finish` says.
+        resumed: the stream continues an earlier one of the same response.
     """
 
     text: str
@@ -132,6 +133,7 @@ class OracleReading(msgspec.Struct, frozen=True):
     later_errors: tuple[str, ...] = ()
     other_output: bool = False
     cut_upstream: bool = False
+    resumed: bool = False
 
     def knows(self, part: Part) -> bool:
         """Return whether `part` has only one meaning in this reading."""

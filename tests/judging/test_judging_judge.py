@@ -41,6 +41,7 @@ from harness.turns.deltas import (
     TextDelta,
     ToolCallEnd,
     ToolCallStart,
+    call_deltas,
 )
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cuts import seams
@@ -542,3 +543,22 @@ def test_fragments_of_arguments_are_not_held_back(held: str, size: int, broken: 
         assert result.outcome.conforms
         whole = msgspec.structs.replace(client, streams=False)
         assert judge_subject(subject, whole, cuts="quick")[0].findings == ()
+
+
+def test_an_sdk_may_hand_a_custom_call_of_the_provider_over() -> None:
+    recording = next(each for each in shipped_subjects() if each.id == "openai-responses/x-search")
+    (sent,) = recording.cassette.interactions
+    start = sent.body.index(b'"call_id": "') + len(b'"call_id": "')
+    own = sent.body[start : sent.body.index(b'"', start)].decode()
+
+    def level(call_id: str, kind: str) -> str:
+        def normalize(interaction: Interaction, reads: Iterator[bytes]) -> Iterator[Delta]:
+            deltas = list(REFERENCE.normalize(interaction, reads))
+            yield from (*deltas[:-1], *call_deltas(0, call_id, "x", "a", kind="custom"), deltas[-1])
+
+        client = msgspec.structs.replace(REFERENCE, normalize=normalize, kind=kind, streams=False)
+        found = judge_subject(recording, client, cuts="whole")[0].findings
+        return next(it.level for it in found if it.rule == "CALLS-NOT-INVENTED")
+
+    assert level(own, "sdk") == "SHOULD"
+    assert level(own, "gateway") == level("call_invented", "sdk") == "MUST"

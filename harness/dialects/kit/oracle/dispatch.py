@@ -130,6 +130,11 @@ class Oracle(ABC):
         return ""
 
     @property
+    def resumed(self) -> bool:
+        """Whether the stream continues an earlier one of the same response."""
+        return False
+
+    @property
     def meaning(self) -> FinishReason | None:
         """What the contract defines for the last finish word; None if it does not define it."""
         return self.MEANINGS.get(self.word)
@@ -320,6 +325,7 @@ class Oracle(ABC):
             later_errors=tuple(self.later_errors),
             other_output=notes.other_output,
             cut_upstream=self.cut_upstream,
+            resumed=self.resumed,
         )
 
 

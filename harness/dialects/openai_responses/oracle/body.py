@@ -118,6 +118,11 @@ class OpenAIResponsesOracle(Oracle):
         else:
             self.values += 1
 
+    @property
+    def resumed(self) -> bool:
+        """Whether the stream continues an earlier one of the same response."""
+        return self._items.resumed
+
     # Events
 
     def is_event_name(self, name: str) -> bool:
