@@ -56,7 +56,7 @@ class Blocks(OpenCalls[int, _Call]):
         if not is_index(index) or index in self._calls or index in self._others:
             self._unclear(offset)
         elif isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
-            self._notes.harmless("BED-SERVER-TOOL", offset)
+            self._notes.server_tool("BED-SERVER-TOOL", offset)
             self._others.add(index)
         else:
             self._open(index, use, offset)
@@ -82,7 +82,7 @@ class Blocks(OpenCalls[int, _Call]):
     def complete_call(self, use: object, text: str, offset: int) -> None:
         """Process a call of a complete response, with the JSON text of its input."""
         if isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
-            self._notes.harmless("BED-SERVER-TOOL", offset)
+            self._notes.server_tool("BED-SERVER-TOOL", offset)
             return
         place = len(self._calls)
         self._open(place, use, offset)
@@ -215,6 +215,7 @@ class BedrockConverseOracle(OneEndOracle):
         self.add_text(self.text, delta.get("text"), event.offset)
         thought = dict_or_empty(delta.get("reasoningContent"))
         self.add_text(self.reasoning, thought.get("text"), event.offset)
+        self.notes.other_output |= "image" in delta
         use = delta.get("toolUse")
         if use is not None:
             self._blocks.fragment(value.get("contentBlockIndex"), use, event.offset)

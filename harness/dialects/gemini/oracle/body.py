@@ -165,7 +165,7 @@ class GeminiOracle(GoogleOracle):
         if thought is not None and not isinstance(thought, bool):
             self.notes.ambiguous("EVENT-GLUED", offset, text=True)
         if any(name in part for name in _SERVER_PARTS):
-            self.notes.harmless("GEM-SERVER-TOOLS", offset)
+            self.notes.server_tool("GEM-SERVER-TOOLS", offset)
         if "functionCall" not in part:
             self._seal(part, "reasoning" if thought else "text", len(self._calls))
             return bool(text)

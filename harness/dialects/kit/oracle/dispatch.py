@@ -46,13 +46,14 @@ class Oracle(ABC):
     """Reads one body by the contract of its API; make a new one for each.
 
     Fields:
-        error: code and message of the provider's error.
+        error: code and message of the provider's first error.
+        later_errors: as in `OracleReading`.
         finishes: the distinct finish words, in order of their last appearance.
         values: the number of JSON objects so far.
         over: no event may follow.
         stopped: the turn failed, whatever follows.
         ended: the turn has its end.
-        model_failed, damaged: as in `OracleReading`.
+        model_failed, cut_upstream, damaged: as in `OracleReading`.
         choice: the number of the choice that is the answer; None until one arrives.
         table: the collector of calls; None in an API without calls, or if the oracle lists them
             itself.
@@ -83,6 +84,8 @@ class Oracle(ABC):
         self.stopped = False
         self.ended = False
         self.model_failed = False
+        self.cut_upstream = False
+        self.later_errors: list[str] = []
         self.damaged = False
         self.error_quirk = "ERR-IN-200"
         self.marks: list[tuple[int, int]] = []
@@ -125,6 +128,11 @@ class Oracle(ABC):
     def refusal(self) -> str:
         """The model's refusal; "" if it did not refuse."""
         return ""
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the stream continues an earlier one of the same response."""
+        return False
 
     @property
     def meaning(self) -> FinishReason | None:
@@ -314,6 +322,10 @@ class Oracle(ABC):
             decisions=tuple(notes.decisions.items()),
             sealed=self.sealed(),
             usages=self.counts.usages(),
+            later_errors=tuple(self.later_errors),
+            other_output=notes.other_output,
+            cut_upstream=self.cut_upstream,
+            resumed=self.resumed,
         )
 
 

@@ -123,6 +123,8 @@ def _sums(names: CountNames, known: dict[str, int], side: str) -> Iterator[int]:
     for base in counts or [0] * bool(parts):
         yield from (base + part for part in parts)
         yield base + sum(parts)
+    if parts and not counts:  # for a client that reads no parts
+        yield 0
 
 
 def _member(value: object, path: Path) -> object:
