@@ -47,33 +47,3 @@ def _test_of_rows(test: Test, rows: list[dict[str, Any]]) -> Test:
         [inspect.Parameter("subtests", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     )
     return test_rows
-
-
-def each_example_with(name: str, rows: Iterable[Any]) -> Callable[[Test], Test]:
-    """Return a decorator that calls a property with each row for each example that was drawn.
-
-    It goes below `given`. Each row gets as many examples as with `parametrize`, but all rows the
-    same ones, because Hypothesis often takes longer to draw an example than a property to try it.
-    The property has no `assume`, which would also skip the other rows.
-    """
-    table = list(rows)
-    if not table:
-        raise ValueError(f"no row for {name}: the property would try nothing")
-
-    def decorate(test: Test) -> Test:
-        @wraps(test)
-        def test_rows(*drawn: object, **named: object) -> None:
-            for row in table:
-                try:
-                    test(row, *drawn, **named)
-                except Exception as problem:
-                    problem.add_note(f"{name}={shortened(row)}")
-                    raise
-
-        first, *others = inspect.signature(test).parameters.values()
-        if first.name != name:
-            raise TypeError(f"the first parameter of {test.__name__} is not {name}")
-        vars(test_rows)["__signature__"] = inspect.Signature(others)
-        return test_rows
-
-    return decorate

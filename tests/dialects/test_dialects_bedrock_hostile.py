@@ -1,12 +1,12 @@
 """Nothing that a message stream of Bedrock holds raises, and the oracle agrees with the reader."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.bedrock_streams import messages, read_deltas
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING
 from tests.dialects.test_dialects_oracle_bedrock import assert_agrees
-from tests.tables import each_example_with
 
 NAMES = (
     *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop"),
@@ -38,7 +38,7 @@ shaped = st.fixed_dictionaries(
 
 
 @given(st.lists(st.tuples(st.sampled_from(NAMES), shaped | hostile), max_size=4))
-@each_example_with("dialect", ["bedrock-converse", "bedrock-llama"])
+@pytest.mark.parametrize("dialect", ["bedrock-converse", "bedrock-llama"])
 def test_nothing_that_a_stream_holds_raises(dialect: str, events: list[tuple[str, object]]) -> None:
     body = messages(*events)
     read_deltas(dialect, body)

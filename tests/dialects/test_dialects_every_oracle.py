@@ -18,7 +18,6 @@ from tests.dialects.oracle_agreement import assert_agrees, assert_sound, interac
 from tests.dialects.round_trips import ROUND_TRIPS
 from tests.dialects.scripted_turns import scripts
 from tests.dialects.shipped_bodies import bodies, shipped
-from tests.tables import each_example_with
 
 each_dialect = pytest.mark.parametrize("dialect", sorted(DIALECTS))
 # The most bundled bodies of one dialect that are compared.
@@ -84,8 +83,8 @@ LINES = st.lists(
 ).map(b"".join)
 
 
+@each_dialect
 @given(st.binary(max_size=80) | SIGNS | LINES)
-@each_example_with("dialect", sorted(DIALECTS))
 def test_no_bytes_raise(dialect: str, body: bytes) -> None:
     assert_sound(oracle_reading(interaction(dialect, body)), body)
 

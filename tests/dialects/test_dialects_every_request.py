@@ -20,7 +20,7 @@ from harness.turns.messages import Message, calls_of, role_of, system, text_of, 
 from harness.turns.turn import Tool
 from tests.conversation.conversation_histories import POLICY_NAMES, histories
 from tests.conversation.conversation_requests import HISTORY, body_of
-from tests.tables import each_example_with, each_row
+from tests.tables import each_row
 
 Normalized: TypeAlias = tuple[str, str, tuple[object, ...]]
 
@@ -173,8 +173,8 @@ JSON = st.recursive(
 )
 
 
+@each_dialect
 @given(JSON)
-@each_example_with("dialect", sorted(DIALECTS))
 def test_no_body_raises(dialect: str, value: object) -> None:
     for content in (value, dict.fromkeys(MEMBERS, value), {key: [value] for key in MEMBERS}):
         body = request_body(json.dumps(content).encode()) or {}

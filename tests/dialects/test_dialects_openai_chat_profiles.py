@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 from harness.dialects.openai_chat.write import WriterOptions, write
 from harness.fuzzing.strategies import TurnScript, turn_scripts
@@ -13,7 +13,6 @@ from harness.turns.deltas import Finish, FinishReason, ToolCallEnd, ToolCallStar
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 from tests.dialects.scripted_turns import assert_same, read_turn
-from tests.tables import each_example_with
 
 FINISHES = (
     Finish(FinishReason.STOP, "stop"),
@@ -84,9 +83,10 @@ def _may_have_been_cut(script: TurnScript) -> bool:
     return cut and any(not fragments for _, _, fragments in script.calls)
 
 
-@given(script=turn_scripts(FINISHES).filter(lambda script: not _may_have_been_cut(script)))
-@each_example_with("provider", sorted(PROFILES))
+@each_profile
+@given(script=turn_scripts(FINISHES))
 def test_each_profile_reads_back_to_the_same_turn(provider: str, script: TurnScript) -> None:
+    assume(not _may_have_been_cut(script))
     body = b"".join(write(script.deltas(), PROFILES[provider]))
     assert_same(read_turn("openai-chat", body), _wanted(script))
 

@@ -6,6 +6,7 @@ Each dialect's own `write` spells what must not run, and all dialects read it at
 import json
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,14 +15,13 @@ from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.scanner import Scanner
 from harness.turns.deltas import FinishReason
 from harness.turns.turn import Turn
-from tests.tables import each_example_with
 from tests.text_calls.round_trip import SIZES, TOOLS, read
 
 _ALL = tuple(TEXT_DIALECTS)
-_EACH = each_example_with("name", _ALL)
+_EACH = pytest.mark.parametrize("name", _ALL)
 # Of ReAct's two lines only the first can follow a quotation mark.
-_QUOTABLE = each_example_with("name", [name for name in _ALL if name != "react"])
-_AMONG_WORDS = each_example_with(
+_QUOTABLE = pytest.mark.parametrize("name", [name for name in _ALL if name != "react"])
+_AMONG_WORDS = pytest.mark.parametrize(
     "name", [name for name, it in TEXT_DIALECTS.items() if not it.whole]
 )
 _VALUES = st.lists(
@@ -58,8 +58,8 @@ def _fence(sign: str, inside: str) -> str:
     return sign * max(3, longest + 1)
 
 
-@given(_CALLS, _WORDS, _INFO, st.sampled_from("`~"), st.sampled_from(["", "  ", "    "]), SIZES)
 @_EACH
+@given(_CALLS, _WORDS, _INFO, st.sampled_from("`~"), st.sampled_from(["", "  ", "    "]), SIZES)
 def test_a_code_block_of_an_answer_runs_nothing(  # noqa: PLR0913, PLR0917 - one answer in parts
     name: str, calls: list[WrittenCall], words: str, info: str, sign: str, indent: str, size: int
 ) -> None:
@@ -69,8 +69,8 @@ def test_a_code_block_of_an_answer_runs_nothing(  # noqa: PLR0913, PLR0917 - one
     _assert_untouched(f"{words}\n{indent}{fence}{info}\n{call}", size)
 
 
-@given(_CALLS, _WORDS, SIZES)
 @_EACH
+@given(_CALLS, _WORDS, SIZES)
 def test_a_block_quote_runs_nothing(
     name: str, calls: list[WrittenCall], words: str, size: int
 ) -> None:
@@ -78,8 +78,8 @@ def test_a_block_quote_runs_nothing(
     _assert_untouched(f"{words}\n\n> {quoted}\n\nDone.", size)
 
 
-@given(_CALL, _WORDS, st.integers(1, 2), SIZES)
 @_EACH
+@given(_CALL, _WORDS, st.integers(1, 2), SIZES)
 def test_a_code_span_runs_nothing(
     name: str, call: WrittenCall, words: str, ticks: int, size: int
 ) -> None:
@@ -89,8 +89,8 @@ def test_a_code_span_runs_nothing(
     _assert_untouched(f"{words} {marks} {spelled} {marks} Done.", size)
 
 
-@given(_CALL, _WORDS, st.sampled_from(['""', "''", "“”", "「」", "«»", "„“"]), SIZES)
 @_QUOTABLE
+@given(_CALL, _WORDS, st.sampled_from(['""', "''", "“”", "「」", "«»", "„“"]), SIZES)
 def test_what_a_quotation_mark_opens_runs_nothing(
     name: str, call: WrittenCall, words: str, marks: str, size: int
 ) -> None:
@@ -99,8 +99,8 @@ def test_what_a_quotation_mark_opens_runs_nothing(
     )
 
 
-@given(_CALLS, SIZES)
 @_EACH
+@given(_CALLS, SIZES)
 def test_a_draft_in_think_tags_never_runs(name: str, calls: list[WrittenCall], size: int) -> None:
     draft = TEXT_DIALECTS[name].write(calls)
     turn = read(f"<think>\nSo\n{draft}\nor not.</think>\nDone.", _ALL, size)
@@ -108,8 +108,8 @@ def test_a_draft_in_think_tags_never_runs(name: str, calls: list[WrittenCall], s
     assert turn.reasoning == f"\nSo\n{draft}\nor not."
 
 
-@given(_CALLS, SIZES)
 @_EACH
+@given(_CALLS, SIZES)
 def test_a_draft_in_the_reasoning_channel_never_runs(
     name: str, calls: list[WrittenCall], size: int
 ) -> None:
@@ -119,8 +119,8 @@ def test_a_draft_in_the_reasoning_channel_never_runs(
     assert turn.reasoning == draft
 
 
-@given(_CALLS, SIZES)
 @_EACH
+@given(_CALLS, SIZES)
 def test_a_call_that_was_drafted_first_runs_once(
     name: str, calls: list[WrittenCall], size: int
 ) -> None:
@@ -131,8 +131,8 @@ def test_a_call_that_was_drafted_first_runs_once(
     assert (len(turn.tool_calls), turn.parse_errors) == (len(calls), ())
 
 
-@given(_CALLS, SIZES)
 @_AMONG_WORDS
+@given(_CALLS, SIZES)
 def test_an_example_does_not_hide_the_call_after_it(
     name: str, calls: list[WrittenCall], size: int
 ) -> None:
