@@ -149,8 +149,7 @@ class Head:
 
     It is a sequence of patterns (atoms), each for a character of a literal or for a class of
     characters. The text so far may end between any two of them. `matches` starts from the first
-    atom
-    each time, and reads at most 224 characters.
+    atom each time, and reads at most 224 characters.
 
     Args:
         atoms: patterns that follow each other, each possessive.

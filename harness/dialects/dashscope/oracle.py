@@ -99,7 +99,7 @@ class CallTable(OpenCalls[int, _Call]):
         self.from_objects = False
 
     def values(self) -> list[Values]:
-        """Return the arguments of each call, event by event."""
+        """Return, for each call, the values that events stated for its arguments."""
         return [call.values for call in self._calls.values()]
 
     def join(self, *, cumulative: bool) -> None:

@@ -58,7 +58,10 @@ def as_sent(*, is_sent: bool) -> Came:
 
 
 def has_lone_surrogate(evidence: TurnEvidence) -> Came:
-    """Return "lone-surrogate" if the JSON of an event or of arguments has one, else ""."""
+    """Return "lone-surrogate" if the body has an escaped half of a surrogate pair, else "".
+
+    It may be escaped twice, in arguments that are JSON text inside of JSON.
+    """
     text = evidence.interaction.body.decode(errors="replace").replace("\\\\u", "\\u")
     return "lone-surrogate" if _LONE_SURROGATE.search(text) else ""
 
@@ -66,7 +69,7 @@ def has_lone_surrogate(evidence: TurnEvidence) -> Came:
 def has_only_bad_calls(evidence: TurnEvidence) -> bool:
     """Return whether the turn has or may have an unusable call, and no usable one.
 
-    If it has a usable one, a client that fails loses it, which is worse than to reject one call.
+    A client that fails then loses no usable call.
     """
     expected, judged = evidence.expectation, evidence.judged
     has_bad = bool(expected.rejected) or "rejected" not in judged

@@ -31,9 +31,10 @@ _SHORT: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class Pieces:
-    """The runs of characters of a view, in the order of its text, as numbers side by side.
+    """The runs of characters that a view took from the text of its parent, in order.
 
-    A list of tuples would need a hundred times the memory of a body that is full of escapes.
+    Three arrays store the numbers. If a body is full of escapes, a list of tuples would need a
+    hundred times the memory of the body.
     """
 
     def __init__(self) -> None:

@@ -17,11 +17,15 @@ _ECHOES: Final = frozenset(("tools", "tool_choice", "functions", "messages", "re
 
 
 def unread_calls(value: dict[str, Any], read: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield path and name of each call in an event that is not in a member of the API.
+    """Yield the calls in an event that are in members in which the API documents no calls.
+
+    Yields:
+        the path of each call in the event, and its name.
 
     Args:
         value: the event.
-        read: paths that the oracle reads, with points and without positions in lists.
+        read: the paths of the documented members, such as `choices.delta.tool_calls`, without
+            positions in lists.
     """
     waiting: list[tuple[str, object]] = [("", value)]
     while waiting:

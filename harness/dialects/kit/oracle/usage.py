@@ -66,10 +66,12 @@ _OF_BEDROCK: Final = counts_at(_METRICS, read="inputTokenCount", written="output
 
 
 class TokenCounts:
-    """Collects the numbers of tokens of one body; the last number of each member counts.
+    """Collects the numbers of tokens from the events of one body.
+
+    If several events state a number, the last one counts.
 
     Args:
-        names: where the events of the API have them.
+        names: the members of events in which the API states the numbers.
     """
 
     def __init__(self, names: tuple[CountNames, ...]) -> None:
