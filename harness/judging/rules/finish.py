@@ -96,9 +96,10 @@ def _hands_promise_over(evidence: TurnEvidence) -> bool:
 def _hands_word_over(evidence: TurnEvidence) -> Came:
     """Return "unknown-value" if the finish value that says the failure is handed over, or ""."""
     finish = evidence.turn.finish
-    is_word = finish is not None and finish.reason is FinishReason.OTHER and bool(finish.raw)
-    is_sent = is_word and finish is not None and finish.raw in evidence.oracle.finishes
-    return "unknown-value" if is_sent else ""
+    if finish is None or finish.reason is not FinishReason.OTHER or not finish.raw:
+        return ""
+    is_known = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
+    return "unknown-value" if finish.raw in evidence.oracle.finishes and not is_known else ""
 
 
 def _is_cut(evidence: TurnEvidence) -> bool:
