@@ -113,8 +113,12 @@ class BedrockConverseOracle(OneEndOracle):
     """Reads one response body of Bedrock's Converse API by its contract."""
 
     READ: ClassVar = frozenset(
-        ("start", "contentBlockStart", "delta", "contentBlockDelta", "output")
-    )
+        f"{place}.toolUse"
+        for place in (
+            "start", "contentBlockStart.start", "delta", "contentBlockDelta.delta",
+            "output.message.content",
+        )
+    )  # fmt: skip
     USAGE: ClassVar = counts_at(
         ("usage",), ("metadata", "usage"), read="inputTokens", written="outputTokens",
         read_parts="cacheReadInputTokens cacheWriteInputTokens",

@@ -161,7 +161,7 @@ _CONVINCING_CHARACTERS = 8
 class DashScopeOracle(FinishWordOracle):
     """Reads one response body of DashScope's native API by its contract."""
 
-    READ: ClassVar = frozenset(("output.choices.message", "output.text"))
+    READ: ClassVar = frozenset(("output.choices.message.tool_calls", "output.text"))
     USAGE: ClassVar = counts_at(("usage",), read="input_tokens", written="output_tokens")
     MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length",))
 

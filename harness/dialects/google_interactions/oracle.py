@@ -40,7 +40,10 @@ class _Call(OpenCall):
 class GoogleInteractionsOracle(GoogleOracle):
     """Reads one response body of Google's Interactions API by its contract."""
 
-    READ: ClassVar = frozenset(("step", "steps", "interaction", "delta", "outputs", "content"))
+    READ: ClassVar = frozenset(("input", "interaction.input"))  # what the request contained
+    ITEMS: ClassVar = frozenset((
+        "step", "steps", "delta", "outputs", "content", "interaction.steps", "interaction.outputs",
+    ))  # fmt: skip
     USAGE: ClassVar = counts_at(
         ("interaction", "usage"), ("usage",), read="total_input_tokens",
         written="total_output_tokens", read_parts="total_tool_use_tokens",

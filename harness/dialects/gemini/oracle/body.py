@@ -50,7 +50,11 @@ _SNAKE: Final = (
 class GeminiOracle(GoogleOracle):
     """Reads one response body of Gemini's generateContent by its contract."""
 
-    READ: ClassVar = frozenset(("candidates.content", "response.candidates.content"))
+    READ: ClassVar = frozenset(
+        f"{place}candidates.content.parts.{member}"
+        for place in ("", "response.")
+        for member in ("functionCall", "functionResponse", "function_call", *_SERVER_PARTS)
+    )
     USAGE: ClassVar = counts_at(
         *((*path, name) for path in ((), ("response",)) for name in _USAGE),
         read="promptTokenCount prompt_token_count",

@@ -63,6 +63,8 @@ class Oracle(ABC):
     MEANINGS: ClassVar[Mapping[str, FinishReason]] = {}
     # The members of events in which the oracle reads calls, or ignores those of the server.
     READ: ClassVar[frozenset[str]] = frozenset()
+    # The objects of events that the oracle reads as calls, if they are of that type.
+    ITEMS: ClassVar[frozenset[str]] = frozenset()
     # Where events have the numbers of tokens.
     USAGE: ClassVar[tuple[CountNames, ...]] = ()
     # The quirk of data that is a JSON list, or empty.
@@ -193,7 +195,7 @@ class Oracle(ABC):
         """Process one JSON object, and note how much of the text is complete after it."""
         self.values += 1
         self.counts.take(value, event.data)
-        for path, name in unread_calls(value, self.READ):
+        for path, name in unread_calls(value, self.READ, self.ITEMS):
             self._unread.setdefault(name, (path, event.offset))
         before = self.text.length
         self.take(self._with_type(value, event), event)

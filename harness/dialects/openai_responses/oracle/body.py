@@ -47,7 +47,7 @@ _DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "respons
 class OpenAIResponsesOracle(Oracle):
     """Reads one response body of the Responses API, or events of the Realtime API."""
 
-    READ: ClassVar = frozenset(("item", "response", "output"))
+    ITEMS: ClassVar = frozenset(("item", "response.output", "output"))
     USAGE: ClassVar = counts_at(
         ("response", "usage"), ("usage",), read="input_tokens", written="output_tokens"
     )
