@@ -48,8 +48,16 @@ class Offered(dict[str, Tool]):
 
     def schema(self, name: str) -> dict[str, Any]:
         """Return the JSON Schema of the arguments of the tool `name`; {} if it is not offered."""
-        tool = self.get(name)
+        tool = self.get(self.halved(name))
         return tool.parameters if tool else {}
+
+    def halved(self, name: str) -> str:
+        """Return the name of an offered tool that `name` doubles, such as `f.f`; else `name`.
+
+        Muse Glimmer's template calls the tools `f.*`, so the model writes the name twice.
+        """
+        head, _, tail = name.partition(".")
+        return head if head == tail and head in self and name not in self else name
 
 
 # `starts` must answer after at most this many characters; what is uncertain by then is text.
@@ -121,6 +129,13 @@ class Section(msgspec.Struct, frozen=True):
     line_ends: int = 0
 
 
+def follows_at_once(start: BlockStart) -> bool | None:
+    """Return whether text follows the marker without a space, as no sentence about it has it."""
+    if start.head:
+        return not start.head[0].isspace()
+    return False if start.final else None
+
+
 class TextDialect(ABC):
     """Describes one format of tool calls in text. It has no state, and gets one block at a time.
 
@@ -131,6 +146,8 @@ class TextDialect(ABC):
         openers: the literal markers that may begin a block.
         heads: for each opening marker, the ways in which a block continues after it. A dialect
             that `heads` describes completely does not override `starts`.
+        meant: for opening markers, the ways in which a block continues that a sentence does not
+            merely name: up to the second tag of its call, or to its arguments.
         begins_line: a marker counts only if it is the first on its line, apart from spaces.
         between: the text between the calls that `write_call` writes.
         line_ends: the maximum number of line ends (0 to 2) that its template writes between text
@@ -163,6 +180,7 @@ class TextDialect(ABC):
     title: ClassVar[str]
     openers: ClassVar[tuple[str, ...]]
     heads: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
+    meant: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
     begins_line: ClassVar[bool] = False
     between: ClassVar[str] = ""
     line_ends: ClassVar[int] = 0
@@ -201,6 +219,23 @@ class TextDialect(ABC):
         None if the decision needs more text, which never happens if `_start.final` is set.
         """
         return True
+
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether a block that `starts` accepted counts after a word and a space.
+
+        A sentence may name an opening tag, so there the markup must continue as `meant` says. None
+        if the decision needs more text.
+        """
+        heads = self.meant.get(start.opener, ())
+        if not heads:
+            return True
+        return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)
+
+    def rest_of_tag(self, start: BlockStart) -> str:
+        """Return what follows the marker in the tag or header that it begins."""
+        sizes = (it.size(start.head) for it in self.heads.get(start.opener, ()))
+        matched = start.head[: max(sizes, default=0)]
+        return matched[: matched.rfind(">") + 1]
 
     def section(self, _start: BlockStart) -> Section | None:
         """Return the section that begins here, or None if a block of calls begins instead.

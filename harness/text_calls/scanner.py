@@ -19,7 +19,7 @@ from harness.text_calls.block import (
     opening_of,
     trailing,
 )
-from harness.text_calls.boundaries import MORE, end_of
+from harness.text_calls.boundaries import end_of, literal_end
 from harness.text_calls.dialect import Offered, RawBlock, Section, TextDialect
 from harness.text_calls.dialects.bare_json import BARE_JSON
 from harness.text_calls.dialects.think import THINK
@@ -228,7 +228,7 @@ class Scanner:
         if self._leftovers and marker in markup.explicit:
             return True
         if marker in THINK.closers:
-            return self._end_of_drafts()
+            return self._end_of_thoughts(buffer[stop : stop + 1], final=final)
         stray = is_stray(marker, here, markup, buffer, stop, closers=not self._shown, final=final)
         if stray and marker not in markup.noise:
             note_leftover(self.found, markup.orphans[marker], marker)
@@ -239,6 +239,11 @@ class Scanner:
     def _open(self, opening: Opening, at: int) -> int:
         dialect, opener = opening.dialect, opening.start.opener
         at += len(opener)
+        if opening.named:
+            rest = dialect.rest_of_tag(opening.start)
+            self._transcript.show(opener + rest)
+            self._shown = self._transcript.here.naming = True
+            return at + len(rest)
         if opening.cut:
             self._transcript.hide()
             return at + len(opening.start.head)
@@ -254,7 +259,10 @@ class Scanner:
         if section is None:
             if not quoted:
                 self._transcript.hide()
-            self._block = Block(dialect, opener, dialect.ending(opener), quoted)
+            thought_end = None
+            if self._section and self._section.closers and self._policy.reasoning == "drafts":
+                thought_end = literal_end(*self._section.closers, inclusive=False)
+            self._block = Block(dialect, opener, dialect.ending(opener), quoted, thought_end)
             return at
         self._enter(section)
         if section.voids and dialect not in self._voids:
@@ -275,6 +283,16 @@ class Scanner:
         closers = section.closers if section else ()
         return markup_for(self._policy.dialects, self._policy.bare, closers)
 
+    def _end_of_thoughts(self, following: str, *, final: bool) -> bool | None:
+        """Process a `</think>` without a start; return whether to hide it, None to wait."""
+        if self._transcript.visible.mentions and not self.found:
+            # Spaces on both sides: a sentence about the tag.
+            if not following:
+                return True if final else None
+            if following in " \t":
+                return False
+        return self._end_of_drafts()
+
     def _end_of_drafts(self) -> bool:
         """Make drafts of calls before a `</think>` without a start; return whether to hide it."""
         emitted, self._think_shown = self._think_shown, _NEVER
@@ -294,37 +312,19 @@ class Scanner:
     # Blocks
 
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
-        """Feed the open block; return the remaining text, and the index at which to continue in it.
+        """Feed the open block; return the remaining text, and the index at which to continue."""
+        buffer, at = block.read(buffer, at, final=final)
+        if block.over:
+            self._finish(block)
+        return buffer, at
 
-        Each window of text is twice as long as the last: many short blocks must not search it all.
-        """
-        end = MORE
-        while end == MORE and at < len(buffer):
-            window = buffer[at : at + block.window]
-            end = block.ending.feed(window, 0)
-            if end >= block.taken:
-                size = end - block.taken
-                block.take(window[:size])
-                self._finish(block, closed=True)
-                return buffer, at + size
-            block.take(window)
-            at += len(window)
-        if end == MORE and final:
-            end = block.ending.close()
-            if end == MORE:
-                self._finish(block, closed=False)
-        if end == MORE:
-            return buffer, at
-        # It ended inside what was taken: the rest is text again.
-        rest = block.cut(end)
-        self._finish(block, closed=True)
-        if len(rest) <= at:  # all of it came from this buffer
-            return buffer, at - len(rest)
-        return rest + buffer[at:], 0
-
-    def _finish(self, block: Block, *, closed: bool) -> None:
+    def _finish(self, block: Block) -> None:
         self._block = None
-        dialect, raw = block.dialect, "".join(block.pieces)
+        dialect, raw, closed = block.dialect, "".join(block.pieces), block.closed
+        if block.named:
+            self.resolve(count=False)
+            self._transcript.emit(block.opener + raw)
+            return
         if block.shown:
             self._shown = True
             unclosed = not dialect.explicit and raw[-1:].isspace()
@@ -394,7 +394,7 @@ class Scanner:
             opening = self._opening(buffer, at, only, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)
-            if opening:
+            if opening and not opening.named:
                 return self._open(opening, at)
         self.resolve(count=False)
         return at

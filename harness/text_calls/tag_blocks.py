@@ -300,6 +300,24 @@ def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
     )
 
 
+def keyed_head(before: tuple[str, ...], closer: str, value: str) -> Head:
+    """Return how a call continues with a key in tags, up to the opening tag of its value."""
+    key = (r"[^\s<>]{1,128}+", *literal(closer), SPACE, *literal(value))
+    return Head(*before, *key, commits=len(before) - 1)
+
+
+def meant_head(call: str, parameter: str, commits: int) -> Head:
+    """Return how a block continues up to the second tag of its first call.
+
+    Args:
+        call: the opening tag of a call, up to its name.
+        parameter: the first letters that a tag of a parameter and a closing tag may have.
+        commits: as in `Head`.
+    """
+    begin = (SPACE, *literal(call), r"[^<>]{0,160}+", ">", SPACE)
+    return Head(*begin, "<", f"[{parameter}/]", commits=commits)
+
+
 def named_heads(parameter: str, closer: str) -> tuple[Head, ...]:
     """Return how a tag continues after `name=` if a parameter or a closing tag follows it."""
     return (

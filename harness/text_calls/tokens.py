@@ -13,7 +13,14 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import Ending, SequenceEnd, any_literal, literal_end
+from harness.text_calls.boundaries import (
+    SPACE,
+    Ending,
+    Head,
+    SequenceEnd,
+    any_literal,
+    literal_end,
+)
 from harness.text_calls.dialect import (
     BlockStart,
     Offered,
@@ -43,6 +50,7 @@ class TokenCalls(TextDialect):
             each token. The writer uses the first.
         ends: other tokens that may end a call, such as the end of a message.
         kinds: words that may be in the header instead of a name.
+        before_json: the ways in which the text after the separator continues up to the arguments.
     """
 
     section_begins: ClassVar[tuple[str, ...]]
@@ -52,6 +60,7 @@ class TokenCalls(TextDialect):
     section_ends: ClassVar[tuple[str, ...]]
     ends: ClassVar[tuple[str, ...]] = ()
     kinds: ClassVar[tuple[str, ...]] = ()
+    before_json: ClassVar[Head] = Head(SPACE, "[{`]", commits=0)
     closed_by_trailer = True
     untyped_end = True
 
@@ -79,6 +88,11 @@ class TokenCalls(TextDialect):
             return False
         cut = bool(rest) or self._begins(name, start.offered) if name else in_section
         return cut if start.final else None
+
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether arguments follow the separator, and not words about it."""
+        _, *body = re.split(any_literal(*self.separators), start.head, maxsplit=1)
+        return self.before_json.matches(body[0], final=start.final) if body else True
 
     def _begins(self, name: str, offered: Offered) -> bool:
         plain = name.removeprefix(NAMESPACE).partition(":")[0]

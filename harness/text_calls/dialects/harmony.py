@@ -187,6 +187,14 @@ class Harmony(TextDialect):
     noise = (*ENDS, MESSAGE, CONSTRAIN)
     markers = (START, CHANNEL, *noise)
 
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether a message follows its header at once, or JSON that of a call."""
+        message = _Message(start.opener, start.head)
+        if not message.marked or not message.is_call:
+            return True
+        body = start.head[message.body :].lstrip()
+        return body.startswith("{") if body else start.final or None
+
     def section(self, start: BlockStart) -> Section | None:
         """Return the section of a message without recipient; None if a call begins."""
         message = _Message(start.opener, start.head)

@@ -116,6 +116,17 @@ class MistralToolCalls(TextDialect):
             return False
         return (bool(rest) or start.offered.begins(name[1])) if start.final else None
 
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether arguments follow a name, and not words about the marker."""
+        body = start.head.lstrip()
+        call = _CALL.match(body)
+        if call is None:
+            return True
+        rest = body[call.end() :]
+        if not any(it.startswith(rest) for it in _AFTER_NAME):
+            return rest.startswith(_AFTER_NAME)
+        return start.final or (True if rest == "{" else None)
+
     def ending(self, _opener: str) -> Ending:
         """Return an `Ending` for the end of the JSON, or for the next marker if JSON is broken."""
         return chosen_end(_ending)

@@ -46,6 +46,8 @@ _NAMED: Final = (MARK, NAME, MARK, ">", SPACE)
 # Of Hermes' tags with a marked name, `tagged-json` reports all of the text.
 _IN_BLOCK: Final = Head(SPACE, *literal(_CALL), NAME, ">", SPACE, r"[^{\s]", commits=1)
 _IN_SEED: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
+# The second tag of a call that a sentence does not merely name.
+_MEANT: Final = Head(SPACE, *literal(_CALL), *_NAMED, "<", r"[p/]", commits=1)
 _PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=len(_NAMED))
 _NOTHING: Final = Head(*_NAMED, *literal("</function>"), offered=True)
 
@@ -63,6 +65,7 @@ class QwenXml(TagDialect):
         _CALL: (_PARAMETER, _NOTHING),
     }
     empty: ClassVar = {_SEED: _CLOSERS[-1]}
+    meant: ClassVar = {_BLOCK: (_MEANT,), _SEED: (_MEANT, *heads[_SEED][1:])}
     trailers = ("</tool_call>", "</seed:tool_call>")
     untyped_end = True
     orphans = _CLOSERS
