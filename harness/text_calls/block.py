@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from harness.text_calls.boundaries import MORE, Ending, end_of
+from harness.text_calls.boundaries import MORE, Ending, end_of, literal_end
 from harness.text_calls.context import Context
 from harness.text_calls.dialect import HEAD_CHARACTERS, BlockStart, Offered, Section, TextDialect
 from harness.text_calls.dialects.think import THINK, TOKENS
@@ -255,6 +255,13 @@ class Block(msgspec.Struct):
         self.window = max(_FIRST_WINDOW, self.taken)
 
 
+def new_block(dialect: TextDialect, opener: str, drafts: Section | None, *, shown: bool) -> Block:
+    """Return the block that begins after `opener`, in the section `drafts` if a call is a draft."""
+    closers = drafts.closers if drafts else ()
+    thought_end = literal_end(*closers, inclusive=False) if closers else None
+    return Block(dialect, opener, dialect.ending(opener), shown, thought_end)
+
+
 class Opening(msgspec.Struct, frozen=True):
     """Describes the block or section that begins at a marker.
 
@@ -334,13 +341,14 @@ def opening_of(
         the block, `WAIT` if the decision needs more text, or None if none begins.
     """
     wait, cut, here = False, None, emitted.here
+    edge = here.line_blank or here.after_markup
     for opener, dialect in owners:
         if not (dialect is only if only else counts_at(opener, dialect, emitted, start=start)):
             continue
         begin = place.at + len(opener)
         head = place.text[begin : begin + HEAD_CHARACTERS]
         over = place.final or len(head) == HEAD_CHARACTERS
-        block = BlockStart(opener, head, place.offered, over)
+        block = BlockStart(opener, head, place.offered, over, edge)
         begins = dialect.starts(block)
         if begins:
             # What it refuses amid a line is not markup of a dialect after it either.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from harness.text_calls.boundaries import Ending, Head, any_of
+from harness.text_calls.policy import Untyped
 from harness.turns.turn import Tool
 
 
@@ -37,10 +38,16 @@ class WrittenCall(msgspec.Struct, frozen=True):
 
 
 class Offered(dict[str, Tool]):
-    """Maps names to the tools of one request. Text that calls no such tool stays text."""
+    """Maps names to the tools of one request. Text that calls no such tool stays text.
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    Args:
+        tools: the tools.
+        untyped: how values are read that may be strings or something else, as in `TextPolicy`.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = (), untyped: Untyped = "as-peers") -> None:
         super().__init__((tool.name, tool) for tool in tools if tool.name)
+        self.untyped = untyped
 
     def begins(self, start: str) -> bool:
         """Return whether the name of any tool begins with `start`."""
@@ -73,12 +80,14 @@ class BlockStart(msgspec.Struct, frozen=True):
         head: the text after it that has arrived, at most `HEAD_CHARACTERS`.
         offered: the tools of the request; never empty.
         final: no more text will arrive.
+        edge: no words are before the marker on its line, or only markup is between them.
     """
 
     opener: str
     head: str
     offered: Offered
     final: bool
+    edge: bool = False
 
 
 class RawBlock(msgspec.Struct, frozen=True):
@@ -146,6 +155,8 @@ class TextDialect(ABC):
         openers: the literal markers that may begin a block.
         heads: for each opening marker, the ways in which a block continues after it. A dialect
             that `heads` describes completely does not override `starts`.
+        broken: for opening markers, the ways in which a broken block continues. They count only at
+            the edge of words, where no sentence mentions a marker.
         meant: for opening markers, the ways in which a block continues that a sentence does not
             merely name: up to the second tag of its call, or to its arguments.
         begins_line: a marker counts only if it is the first on its line, apart from spaces.
@@ -180,6 +191,7 @@ class TextDialect(ABC):
     title: ClassVar[str]
     openers: ClassVar[tuple[str, ...]]
     heads: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
+    broken: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
     meant: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
     begins_line: ClassVar[bool] = False
     between: ClassVar[str] = ""
@@ -211,6 +223,8 @@ class TextDialect(ABC):
         searches it for other blocks.
         """
         heads = self.heads.get(start.opener, ())
+        if start.edge:
+            heads = (*heads, *self.broken.get(start.opener, ()))
         return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)
 
     def amid_line(self, _start: BlockStart) -> bool | None:

@@ -16,10 +16,11 @@ from harness.text_calls.block import (
     Opening,
     Place,
     Transcript,
+    new_block,
     opening_of,
     trailing,
 )
-from harness.text_calls.boundaries import end_of, literal_end
+from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import Offered, RawBlock, Section, TextDialect
 from harness.text_calls.dialects.bare_json import BARE_JSON
 from harness.text_calls.dialects.think import THINK
@@ -34,7 +35,7 @@ from harness.text_calls.found import (
     void_calls,
 )
 from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stray import Markup, is_stray, markup_for, over_in
+from harness.text_calls.stray import Markup, is_stray, line_over, markup_for, over_in
 
 _SEPARATORS = re.compile(r"[\s;,]{0,224}")
 _HELD: Final = -1
@@ -45,13 +46,12 @@ class Scanner:
     """Finds the calls in the text or the reasoning (a channel) of one response.
 
     Args:
-        offered: the tools of the request, at least one.
+        offered: the tools of the request. Without tools, only sections begin, and no blocks.
         policy: what counts as a call.
         section: the section in which the channel begins. The reasoning channel is one section.
 
     Fields:
         found: the calls so far, without those of reasoning that is still open.
-        blank: no visible text and no call was found yet.
     """
 
     def __init__(
@@ -67,9 +67,8 @@ class Scanner:
         self._voids: dict[TextDialect, str] = {}
         self._held = ""
         self._block: Block | None = None
-        # What a block was just of, and its calls.
-        self._after: TextDialect | None = None
-        self._last: list[Found] = []
+        self._after: TextDialect | None = None  # what a block was just of
+        self._last: list[Found] = []  # its calls
         self._pending = Pending()
         self._shown = False
         self._leftovers = self._cut = False
@@ -129,8 +128,6 @@ class Scanner:
             self.found += pending.found
         else:
             self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
-
-    # One step after the other
 
     def _scan(self, buffer: str, *, final: bool) -> None:
         at = 0
@@ -222,19 +219,21 @@ class Scanner:
             if ends:
                 self._enter(None)
             return stray
-        if self._section is not None or self._transcript.example:
-            return False
+        text_call = self._shown and not self._offered
+        if self._section is not None or self._transcript.example or text_call:
+            # An end token ends thoughts that were never closed, too.
+            ends = self._section is not None and marker in markup.noise
+            return ends and line_over(markup, buffer, stop, final=final)
         # The engine parsed the call and left its closing marker in the text.
         if self._leftovers and marker in markup.explicit:
             return True
         if marker in THINK.closers:
             return self._end_of_thoughts(buffer[stop : stop + 1], final=final)
-        stray = is_stray(marker, here, markup, buffer, stop, closers=not self._shown, final=final)
+        closers = bool(self._offered) and not self._shown
+        stray = is_stray(marker, here, markup, buffer, stop, closers=closers, final=final)
         if stray and marker not in markup.noise:
             note_leftover(self.found, markup.orphans[marker], marker)
         return stray
-
-    # Sections
 
     def _open(self, opening: Opening, at: int) -> int:
         dialect, opener = opening.dialect, opening.start.opener
@@ -251,7 +250,8 @@ class Scanner:
         if self._section is not None and opener in self._section.ended_by:
             self._enter(None)
         quoted = self._transcript.quotation
-        if self._transcript.example and not (quoted and section is None):
+        example = self._transcript.example and not (quoted and section is None)
+        if example or not (section or self._offered):
             # In code the next marker is an example too, so that no block need be followed.
             self._shown = True
             self._transcript.show(opener)
@@ -259,10 +259,8 @@ class Scanner:
         if section is None:
             if not quoted:
                 self._transcript.hide()
-            thought_end = None
-            if self._section and self._section.closers and self._policy.reasoning == "drafts":
-                thought_end = literal_end(*self._section.closers, inclusive=False)
-            self._block = Block(dialect, opener, dialect.ending(opener), quoted, thought_end)
+            drafts = self._section if self._policy.reasoning == "drafts" else None
+            self._block = new_block(dialect, opener, drafts, shown=quoted)
             return at
         self._enter(section)
         if section.voids and dialect not in self._voids:
@@ -287,10 +285,10 @@ class Scanner:
         """Process a `</think>` without a start; return whether to hide it, None to wait."""
         if self._transcript.visible.mentions and not self.found:
             # Spaces on both sides: a sentence about the tag.
-            if not following:
-                return True if final else None
-            if following in " \t":
+            if following in (" ", "\t"):
                 return False
+            if not following and not final:
+                return None
         return self._end_of_drafts()
 
     def _end_of_drafts(self) -> bool:

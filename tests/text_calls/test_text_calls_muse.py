@@ -35,7 +35,7 @@ _REPLIES = {
     "quoted in the answer": (f" to=user<|message|>Write {WIPE}<|eot|>", f"Write {WIPE}", "", []),
     "alone in the answer": (f" to=user<|message|>{WIPE}<|eot|>", WIPE, "", []),
     "quoted by a user's tag": (
-        f' to=user<|message|>A tag <atem:invoke name="wipe"> begins it.<|eot|>',
+        ' to=user<|message|>A tag <atem:invoke name="wipe"> begins it.<|eot|>',
         'A tag <atem:invoke name="wipe"> begins it.',
         "",
         [],

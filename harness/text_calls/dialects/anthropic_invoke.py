@@ -110,11 +110,13 @@ class AnthropicInvoke(TagDialect):
         if header is None:  # the text ended in the header
             return Section(reasoning=False, closers=(), header=len(start.head))
         if header["to"] in {None, "user"}:
-            return Section(False, _ALL_ENDS, header.end(), ended_by=(_START,), opens=(_START,))
-        if header["to"] != "self":
+            closers, is_thought = _ALL_ENDS, False
+        elif header["to"] == "self":
+            calls = (f" to={name}{_MESSAGE}" for name in start.offered)
+            closers, is_thought = (*_ENDS, *calls), True
+        else:
             return Section(reasoning=False, closers=(), header=header.end())
-        calls = (f" to={name}{_MESSAGE}" for name in start.offered)
-        return Section(True, (*_ENDS, *calls), header.end(), ended_by=(_START,), opens=(_START,))
+        return Section(is_thought, closers, header.end(), ended_by=(_START,), opens=(_START,))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """Return all calls in one outer tag."""

@@ -18,8 +18,9 @@ from harness.text_calls.dialect import (
     WrittenCall,
     follows_at_once,
 )
-from harness.text_calls.json_calls import read_marked_calls
+from harness.text_calls.json_calls import read_marked_calls, read_marked_items
 from harness.text_calls.json_end import JsonEnd
+from harness.turns.json_prefix import PrefixState, scan
 
 _OPENER: Final = "<|START_ACTION|>"
 _CLOSER: Final = "<|END_ACTION|>"
@@ -74,6 +75,11 @@ class CohereAction(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return a call for each object of the array; () if the array is empty."""
+        body = block.raw.strip().removesuffix(_CLOSER)
+        if body.startswith("[") and scan(body).state is PrefixState.INVALID:
+            items = read_marked_items(body, block.offered)
+            if len({bool(call.error) for call in items}) > 1:
+                return items
         error = "the JSON of the action names no tool"
         return read_marked_calls(block.raw.strip(), block.offered, error)
 

@@ -48,7 +48,7 @@ class Glm(TagDialect):
     meant: ClassVar = {_OPENER: (_MEANT, _WITHOUT)}
     untyped_end = True
     orphans = _CLOSERS
-    noise = ("<|observation|>",)
+    noise = ("<|observation|>", "<|role_end|>")
     markers = (_OPENER, "<arg_key>", "</arg_key>", "<arg_value>", *_CLOSERS)
 
     def amid_line(self, start: BlockStart) -> bool | None:

@@ -188,7 +188,8 @@ def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
         except _Broken as broken:
             yield WrittenCall(tag["call"], error=str(broken))
             return
-        yield type_parameters(elements, offered.schema(tag["call"]), tag["call"])
+        schema = offered.schema(tag["call"])
+        yield type_parameters(elements, schema, tag["call"], offered.untyped)
 
 
 def _invoked(

@@ -41,7 +41,7 @@ _TAGS: Final = re.compile(
     r"(?P=mark)>)|(?P<end_parameter></parameter>)"
 )
 _GRAMMAR: Final = Grammar(_TAGS, span=300, newlines=True)
-_SEED_GRAMMAR: Final = msgspec.structs.replace(_GRAMMAR, printed=True)
+_SEED_GRAMMAR: Final = msgspec.structs.replace(_GRAMMAR, printed=True, pairs=True)
 _NAMED: Final = (MARK, NAME, MARK, ">", SPACE)
 # Of Hermes' tags with a marked name, `tagged-json` reports all of the text.
 _IN_BLOCK: Final = Head(SPACE, *literal(_CALL), NAME, ">", SPACE, r"[^{\s]", commits=1)
