@@ -27,19 +27,26 @@ def test_thoughts_are_separated(name: str) -> None:
 
 
 @each_row(
-    ("prompt_end", "text", "reasoning", "answer"),
+    ("prompt_end", "text"),
     [
-        ("<|start|>assistant", " to=self<|message|>Hm.<|eom|><|start|>assistant to=user<|message|>Hi.<|eot|>", "Hm.", "Hi."),
-        ("<|start|>assistant", "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Hi.", "Hm.", "Hi."),
-        ("<|open|>think<|sep|>", "Hm.<|close|>think<|sep|><|open|>response<|sep|>Hi.<|close|>response<|sep|>", "Hm.", "Hi."),
-        ("<|open|>think<|sep|>", "Hm.<|open|>response<|sep|>Hi.<|close|>response<|sep|>", "Hm.", "Hi."),
-        ("<|channel>thought\n", "Hm.<channel|>Hi.", "Hm.", "Hi."),
-        ("<|START_THINKING|>", "Hm.<|END_THINKING|><|START_RESPONSE|>Hi.<|END_RESPONSE|>", "Hm.", "Hi."),
+        (
+            "<|start|>assistant",
+            " to=self<|message|>Hm.<|eom|><|start|>assistant to=user<|message|>Hi.<|eot|>",
+        ),
+        (
+            "<|start|>assistant",
+            "<|channel|>analysis<|message|>Hm.<|end|>"
+            "<|start|>assistant<|channel|>final<|message|>Hi.",
+        ),
+        ("<|open|>think<|sep|>", "Hm.<|close|>think<|sep|><|open|>response<|sep|>Hi."),
+        ("<|open|>think<|sep|>", "Hm.<|open|>response<|sep|>Hi.<|close|>response<|sep|>"),
+        ("<|channel>thought\n", "Hm.<channel|>Hi."),
+        ("<|START_THINKING|>", "Hm.<|END_THINKING|><|START_RESPONSE|>Hi.<|END_RESPONSE|>"),
     ],
-)  # fmt: skip
-def test_sections_are_separated(prompt_end: str, text: str, reasoning: str, answer: str) -> None:
+)
+def test_sections_are_separated(prompt_end: str, text: str) -> None:
     turn = _read(text, ALL, 2, prompt_end)
-    assert (turn.reasoning, turn.text) == (reasoning, answer)
+    assert (turn.reasoning, turn.text) == ("Hm.", "Hi.")
 
 
 @each_row("name", [name for name in TEXT_DIALECTS if name != "harmony"])
