@@ -359,7 +359,10 @@ def opening_of(
                 if not meant:
                     return WAIT if meant is None else Opening(dialect, block, named=True)
             counts = here.line_blank or dialect.amid_line(block)
-            return Opening(dialect, block) if counts else WAIT if counts is None else None
+            if counts is not False:
+                return Opening(dialect, block) if counts else WAIT
+            alone = place.cut and dialect.explicit and not (emitted.example or head.strip())
+            return Opening(dialect, block, cut=True) if alone else None
         wait = wait or (begins is None and not over)
         said = emitted.example or (head.strip() and here.mentions)
         if place.cut and dialect.explicit and not said:

@@ -187,6 +187,11 @@ class Context:
         return self.last.isspace() and not self.line_blank
 
     @property
+    def sets_apart(self) -> bool:
+        """Whether a space after words, or a bracket, precedes the next markup."""
+        return self.mentions or self.last in {"(", "["}
+
+    @property
     def names(self) -> bool:
         """Whether a sentence may name the next opening marker, or goes on with one it named."""
         return self.naming or (self.mentions and not self.after_markup)

@@ -40,6 +40,8 @@ from harness.text_calls.stray import Markup, is_stray, line_over, markup_for, ov
 _SEPARATORS = re.compile(r"[\s;,]{0,224}")
 _HELD: Final = -1
 _NEVER: Final = -1
+# What follows the name of a tag in a sentence, and no end of thoughts.
+_AFTER_NAMES: Final = " \t,.;:!?)]"
 
 
 class Scanner:
@@ -283,9 +285,8 @@ class Scanner:
 
     def _end_of_thoughts(self, following: str, *, final: bool) -> bool | None:
         """Process a `</think>` without a start; return whether to hide it, None to wait."""
-        if self._transcript.visible.mentions and not self.found:
-            # Spaces on both sides: a sentence about the tag.
-            if following in (" ", "\t"):
+        if self._transcript.visible.sets_apart and not self.found:
+            if following and following in _AFTER_NAMES:
                 return False
             if not following and not final:
                 return None

@@ -146,7 +146,9 @@ class TagBlockEnd(Ending):
 
     # One step for each state
 
-    def _start(self, kind: str, _start: int, _end: int) -> int:
+    def _start(self, kind: str, _start: int, end: int) -> int:
+        if kind == END_BLOCK:  # of a block without calls, such as JSON
+            return end
         self._wrapped = kind == BLOCK
         self._state = self._between_calls if self._wrapped else self._between_parameters
         return MORE
@@ -308,6 +310,10 @@ def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
         for prefix in prefixes
         for head in (*named_heads(f"<{prefix}parameter", f"</{prefix}invoke"), _ALONE)
     )
+
+
+# JSON in the outer tag of a notation that has none.
+JSON_IN_TAG: Final = Head(SPACE, r"\{", SPACE, r"[\"'}]")
 
 
 def keyed_head(before: tuple[str, ...], closer: str, value: str) -> Head:

@@ -32,6 +32,12 @@ _BROKEN = [
         ("deepseek", f"<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>{call}{_DEEPSEEK_END}")
         for call in (f"look_up{_ARGUMENTS}", f"<｜tool▁sep｜>{_ARGUMENTS}")
     ),
+    ("anthropic-invoke", f"<dots_function_call>{_ARGUMENTS}</dots_function_call>"),
+    ("anthropic-invoke", f"<dots_function_call>\n{_ARGUMENTS}\n</dots_function_call>"),
+    ("anthropic-invoke", f"<atem:function_calls>{_ARGUMENTS}</atem:function_calls>"),
+    ("minimax", f"<minimax:tool_call>\n{_ARGUMENTS}\n</minimax:tool_call>"),
+    ("dsml", f"<｜DSML｜tool_calls>\n{_ARGUMENTS}\n</｜DSML｜tool_calls>"),
+    ("kimi-k3", f"<|open|>tools<|sep|>{_ARGUMENTS}<|close|>tools<|sep|>"),
     ("solar", f"<|tool_calls|><|tool_call:begin|>0{_ARGUMENTS}<|tool_call:end|><|calls|>"),
 ]
 

@@ -109,10 +109,19 @@ def test_an_unfinished_draft_ends_with_the_thoughts(name: str) -> None:
         assert turn.reasoning.rstrip("\n") == thought.rstrip("\n"), cut
 
 
-@each_row("tail", [" after your thoughts, then the answer.", " and <think> are tags."])
+@each_row(
+    "tail", [" after your thoughts, then the answer.", " and <think> are tags.", ", a tag.", "."]
+)
 @each_row("name", list(TEXT_DIALECTS))
 def test_a_sentence_may_name_the_end_of_thoughts(name: str, tail: str) -> None:
     text = f"Write </think>{tail}"
     for size in (1, 1000):
         turn = _read(text, name, size)
         assert (turn.text, turn.reasoning, turn.parse_errors) == (text, "", ())
+
+
+@each_row("words", ["Hm", "Hm. ", "I could call "])
+def test_thoughts_without_a_start_still_end(words: str) -> None:
+    for answer in ("Hi", "\n\nHi"):
+        turn = _read(f"{words}</think>{answer}", "tagged-json", 1)
+        assert "</think>" not in turn.text

@@ -35,8 +35,7 @@ def test_thoughts_are_separated(name: str) -> None:
         ),
         (
             "<|start|>assistant",
-            "<|channel|>analysis<|message|>Hm.<|end|>"
-            "<|start|>assistant<|channel|>final<|message|>Hi.",
+            "<|channel|>analysis<|message|>Hm.<|start|>assistant<|channel|>final<|message|>Hi.",
         ),
         ("<|open|>think<|sep|>", "Hm.<|close|>think<|sep|><|open|>response<|sep|>Hi."),
         ("<|open|>think<|sep|>", "Hm.<|open|>response<|sep|>Hi.<|close|>response<|sep|>"),

@@ -26,6 +26,7 @@ from typing import ClassVar, Final
 from harness.text_calls.boundaries import SPACE, Head, literal
 from harness.text_calls.dialect import BlockStart, Section, WrittenCall
 from harness.text_calls.tag_blocks import (
+    JSON_IN_TAG,
     TagDialect,
     bare_invoke_heads,
     invoke_grammar,
@@ -85,6 +86,7 @@ class AnthropicInvoke(TagDialect):
         _START: _STARTED,
         **dict.fromkeys(first, _TO),
     }
+    broken: ClassVar = dict.fromkeys(_BLOCKS, (JSON_IN_TAG,))
     meant: ClassVar = dict.fromkeys(
         _BLOCKS, tuple(meant_head(f"<{prefix}invoke", "ap", 1) for prefix in _PREFIXES)
     )

@@ -162,10 +162,11 @@ class Gemma(TextDialect):
         GEMMA_4: _CALL_HEAD,
         FUNCTION_GEMMA: _CALL_HEAD,
         FENCE: _FENCE_HEAD,
-        THOUGHT: (Head(*literal(_THOUGHT), r"\W", commits=0),),
+        THOUGHT: (Head(*literal(_THOUGHT), commits=0),),
     }
     openers = tuple(heads)
     broken: ClassVar = dict.fromkeys((GEMMA_4, FUNCTION_GEMMA), (_BROKEN,))
+    meant: ClassVar = {THOUGHT: (Head(*literal(_THOUGHT), r"\r?+", r"\n", commits=0),)}
     last = (FENCE,)
     trailers = ("<start_function_response>", "<|tool_response>")
     orphans = ("<tool_call|>", "<end_function_call>")

@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape
 from harness.text_calls.boundaries import SPACE, Head, literal
 from harness.text_calls.dialect import RawBlock, WrittenCall
 from harness.text_calls.json_calls import read_members
-from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tag_blocks import JSON_IN_TAG, TagDialect
 from harness.text_calls.tags import Grammar, written_members
 
 _OPEN: Final = "<|open|>"
@@ -67,6 +67,7 @@ class KimiK3(TagDialect):
         _CALL: (Head(*_TOOL),),
     }
     empty: ClassVar = {_BLOCK: _ENDS[-1]}
+    broken: ClassVar = {_BLOCK: (JSON_IN_TAG,)}
     meant: ClassVar = {
         _BLOCK: (Head(SPACE, *literal(_CALL), *_CALLED, commits=1), heads[_BLOCK][1]),
         _CALL: (Head(*_CALLED, commits=1),),
