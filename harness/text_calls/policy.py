@@ -28,12 +28,12 @@ class TextPolicy(msgspec.Struct, frozen=True):
         undeclared: marked-up calls of tools that were not offered are `reject`ed, or `text`.
         unclosed: a call whose closing marker is missing counts if its body is `whole`, or
             `never`.
+        markup_in_arguments: if native arguments contain leaked markup, the call is rejected
+            (`reject`), or accepted (`keep`).
         untyped: a value without quotes that a schema allows to be a string and something else is
             read `as-peers` do (as a string if the schema names no type or not the parameter, and
             otherwise as JSON if it is JSON of a type that the schema names), as a `string`, as
             `json` if it is JSON, or the call is `reject`ed.
-        markup_in_arguments: if native arguments contain leaked markup, the call is rejected
-            (`reject`), or accepted (`keep`).
     """
 
     dialects: frozenset[str]
@@ -44,8 +44,8 @@ class TextPolicy(msgspec.Struct, frozen=True):
     unclosed_reasoning: Literal["call", "draft"] = "call"
     undeclared: Literal["reject", "text"] = "reject"
     unclosed: Literal["whole", "never"] = "whole"
-    untyped: Untyped = "as-peers"
     markup_in_arguments: Literal["reject", "keep"] = "reject"
+    untyped: Untyped = "as-peers"
 
     def declared(self) -> dict[str, str]:
         """Return the value of each choice by its name, as a normalizer declares them."""

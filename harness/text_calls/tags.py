@@ -215,7 +215,7 @@ class _Reader:
                 return tuple(calls)
         if any(call.closes for call in calls[1:]):
             return tuple(_ReadCall(call.name, error=_SEVERAL_ENDS) for call in calls)
-        error = self._rest() if self._tags else EMPTY
+        error = self._rest() if calls or self._wrapped else EMPTY
         if error:
             calls.append(_ReadCall(error=error))
         return tuple(calls)
