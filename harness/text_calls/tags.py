@@ -215,10 +215,16 @@ class _Reader:
                 return tuple(calls)
         if any(call.closes for call in calls[1:]):
             return tuple(_ReadCall(call.name, error=_SEVERAL_ENDS) for call in calls)
-        error = self._rest() if calls or self._wrapped else EMPTY
+        error = self._rest() if self._tags and not self._holds_text() else EMPTY
         if error:
             calls.append(_ReadCall(error=error))
         return tuple(calls)
+
+    def _holds_text(self) -> bool:
+        """Return whether the block has no call, and text between its outer tags, such as JSON."""
+        first = self._tags[0]
+        is_end = self._at == 0 and first.kind == END_BLOCK
+        return is_end and not _is_blank(self._text[: first.start].partition(">")[2])
 
     def _rest(self) -> str:
         """Return what is wrong with the text after the last call; "" if nothing."""
