@@ -112,7 +112,8 @@ class AnthropicInvoke(TagDialect):
         if header is None:  # the text ended in the header
             return Section(reasoning=False, closers=(), header=len(start.head))
         if header["to"] in {None, "user"}:
-            closers, is_thought = _ALL_ENDS, False
+            closers: tuple[str, ...] = _ALL_ENDS
+            is_thought = False
         elif header["to"] == "self":
             calls = (f" to={name}{_MESSAGE}" for name in start.offered)
             closers, is_thought = (*_ENDS, *calls), True
