@@ -85,6 +85,8 @@ class MinimaxM3(TextDialect):
         _SENTINEL: (
             Head("<", *literal("tool_call>"), *_BLOCK_CALLED, commits=0),
             Head("<", *_CALLED, commits=0),
+            # Any other tag with the sentinel is left over from a broken call.
+            Head("<", r"[^\s<>it]", commits=0),
         ),
         _BLOCK: (Head(*_BLOCK_CALLED, commits=2),),
     }
