@@ -147,13 +147,8 @@ class Head:
     """Describes one way in which a block continues after its opening marker.
 
     It is a sequence of patterns (atoms), each for a character of a literal or for a class of
-<<<<<<< HEAD
     characters. The text so far may end between any two of them. `matches` starts from the first
     atom each time, and reads at most 224 characters.
-=======
-    characters. The text so far may end between any two of them. `matches` reads at most 224
-    characters.
->>>>>>> lead2
 
     Args:
         atoms: patterns that follow each other, each possessive.

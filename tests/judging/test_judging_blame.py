@@ -1,7 +1,7 @@
 """Blame and turn facts: which party is responsible, and the digest of a question."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -296,7 +296,7 @@ def test_an_empty_turn_is_not_a_success_and_the_stream_decides_the_blame() -> No
     assert _turn(role, chunk({"content": "Hi"}), odd, text="Hi") == (False, lost, "provider")
 
 
-def _events(*values: dict[str, object]) -> bytes:
+def _events(*values: Mapping[str, object]) -> bytes:
     lines = (f"event: {it.get('type', '')}\ndata: {json.dumps(it)}\n\n" for it in values)
     return "".join(lines).encode()
 

@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -15,7 +16,8 @@ from tests.attack.planted import TEXTS
 _AROUND = ("words ", "\n", "\\", '"', "%41", "é", '"content":"', '",', '{"index": 1}\n', "\\u0041")
 _IMAGE = "data:image/png;base64,"
 _MOST_TIMES = 10
-_TEXTS = {
+# Name -> what quotes a text in a body.
+_TEXTS: dict[str, Callable[[str], str]] = {
     "plain": lambda text: text,
     "nested once": lambda text: json.dumps({"a": text}),
     "nested twice": lambda text: json.dumps({"a": json.dumps({"b": text})}),

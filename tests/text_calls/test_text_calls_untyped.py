@@ -5,7 +5,7 @@ from typing import Any
 
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, WrittenCall, read_text_calls
 from harness.text_calls.policy import Untyped
-from harness.turns.deltas import Finish, FinishReason, TextDelta
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn
 from tests.tables import each_row
@@ -29,7 +29,7 @@ def _read(name: str, value: str, schema: dict[str, Any] | None, untyped: Untyped
     properties = {} if schema is None else {"a": schema}
     tool = Tool("plan", "", {"type": "object", "properties": properties, "required": ["b"]})
     text = TEXT_DIALECTS[name].write([WrittenCall("plan", json.dumps({"a": "VALUE"}))])
-    deltas = [TextDelta(text.replace("VALUE", value)), Finish(FinishReason.STOP)]
+    deltas: list[Delta] = [TextDelta(text.replace("VALUE", value)), Finish(FinishReason.STOP)]
     return fold(read_text_calls(deltas, [tool], TextPolicy(frozenset([name]), untyped=untyped)))
 
 

@@ -1,7 +1,14 @@
 """Without tools, thoughts are separated and the rest of the text is text."""
 
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, WrittenCall, read_text_calls
-from harness.turns.deltas import Finish, FinishReason, TextDelta, ToolCallEnd, ToolCallStart
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 from tests.tables import each_row
@@ -56,5 +63,9 @@ def test_a_call_stays_text(name: str) -> None:
 
 
 def test_native_calls_do_not_change() -> None:
-    deltas = [ToolCallStart(0, "", "x"), ToolCallEnd(0), Finish(FinishReason.TOOL_CALLS)]
+    deltas: list[Delta] = [
+        ToolCallStart(0, "", "x"),
+        ToolCallEnd(0),
+        Finish(FinishReason.TOOL_CALLS),
+    ]
     assert list(read_text_calls(deltas, [], TextPolicy(ALL))) == deltas
