@@ -67,10 +67,10 @@ def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]
             continue
         fields = expect_mapping(item, location)
         name = next((fields[key] for key in _HEADER_NAMES if key in fields), None)
-        # MockServer writes a list of values.
-        values = fields.get("values")
-        for value in values if isinstance(values, list) else [fields.get("value")]:
-            if fields.get("disabled") is not True:
+        several = fields.get("values")  # as MockServer writes them
+        found: list[object] = several if isinstance(several, list) else [fields.get("value")]
+        if fields.get("disabled") is not True:
+            for value in found:
                 yield expect_text(name, location), header_text(value, location)
 
 

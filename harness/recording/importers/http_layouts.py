@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
+from harness.errors import UnreadableError
 from harness.files import yaml_text
 from harness.files.typed import expect_text
 from harness.recording.importers.container import ContainerFile, decode_base64, entries_file
@@ -60,15 +61,20 @@ class _Layout(msgspec.Struct, frozen=True):
     request_body: tuple[tuple[str, str], ...] = ()
 
 
-_DOTNET: Final = {
-    "entries": "",
-    "method": "Request.Method",
-    "status": "Response.Status.Code",
-    "headers": ("Response.ResponseHeaders", "Response.ContentHeaders"),
-    "body": (("Response.Body", ""),),
-    "request_headers": ("Request.RequestHeaders", "Request.ContentHeaders"),
-    "request_body": (("Request.Body", ""),),
-}
+def _dotnet(uri: str) -> _Layout:
+    """Return the layout of the recorders for .NET, which differ in the spelling of one member."""
+    return _Layout(
+        mark=b'"ContentHeaders"',
+        entries="",
+        signs=(uri, "Response.Status"),
+        method="Request.Method",
+        uri=(uri,),
+        status="Response.Status.Code",
+        headers=("Response.ResponseHeaders", "Response.ContentHeaders"),
+        body=(("Response.Body", ""),),
+        request_headers=("Request.RequestHeaders", "Request.ContentHeaders"),
+        request_body=(("Request.Body", ""),),
+    )
 
 
 def _blobs(side: str) -> tuple[tuple[str, str], ...]:
@@ -117,18 +123,8 @@ _LAYOUTS: Final = {
         request_headers=("httpRequest.headers",),
         request_body=_expected("httpRequest"),
     ),
-    "easyvcr": _Layout(
-        mark=b'"ContentHeaders"',
-        signs=("Request.Uri", "Response.Status"),
-        uri=("Request.Uri",),
-        **_DOTNET,
-    ),
-    "scotch": _Layout(
-        mark=b'"ContentHeaders"',
-        signs=("Request.URI", "Response.Status"),
-        uri=("Request.URI",),
-        **_DOTNET,
-    ),
+    "easyvcr": _dotnet("Request.Uri"),
+    "scotch": _dotnet("Request.URI"),
     "charles": _Layout(
         mark=b'"firstLine"',
         entries="",
@@ -164,7 +160,7 @@ _LAYOUTS: Final = {
         body=(("response.body", ""),),
     ),
     "proxay": _Layout(
-        mark=b"http_interactions",
+        mark=b"compression",
         entries="http_interactions",
         signs=("request.host", "request.path", "response.body"),
         method="request.method",
@@ -183,7 +179,10 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     for layout in _LAYOUTS.values():
         if layout.mark not in data:
             continue
-        items = list(_items(layout, data, str(path)))
+        try:
+            items = list(_items(layout, data, str(path)))
+        except UnreadableError:  # YAML with tags of another recorder, which its reader knows
+            continue
         if items and all(_has_signs(layout, item) for _, item in items):
             return _container(path, layout, items)
     return None
