@@ -16,6 +16,7 @@ from harness.conversation import discovery as agents
 from harness.errors import UsageError
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
+from harness.judging.unread import unread_members
 from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
@@ -236,6 +237,9 @@ def _replay_lines(
     yield f"{marked(result.cell)}  {plain(result.title)}"
     cassette = marked(loaded.cassette.id)
     yield f"cassette {cassette}, interaction {place}, {len(interaction.body)} bytes"
+    unread = unread_members(interaction, loaded.oracle_readings[place])
+    if unread:
+        yield f"members with text that no rule judges: {plain(', '.join(unread))}"
     shown = replay(normalizer, interaction, chunking)
     yield from timeline(interaction, shown, replay(reference, interaction, chunking), at=at)
 

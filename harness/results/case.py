@@ -67,6 +67,8 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
         judged: the fields of `expected` that the rules compare with `actual`.
         request: the request; None if it was not recorded, or if an older harness made the run.
         crash: the traceback of `error`; the key is missing in the file if there is none.
+        unread: paths of members of the body with text that the oracle did not read; the key is
+            missing if there are none.
     """
 
     cell: str
@@ -83,3 +85,4 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))
     request: SentRequest | None = None
     crash: Crash | msgspec.UnsetType = msgspec.UNSET
+    unread: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET

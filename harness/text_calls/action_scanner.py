@@ -96,7 +96,10 @@ class ActionScanner:
         return self._phase == self._others and self._other.passes(text)
 
     def feed(self, text: str) -> None:
-        """Process the next part of the text."""
+        """Read the next part of the reply, which may end anywhere.
+
+        What it completes is in `found`, and the text that may be shown is returned by `take`.
+        """
         text, self._held = self._held + text, ""
         at = 0
         while at < len(text):

@@ -13,7 +13,7 @@ from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
 from harness.results.outcome import Outcome
-from harness.turns.deltas import ArgumentsDelta
+from harness.turns.deltas import ArgumentsDelta, ToolCallStart
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.aws import AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction
@@ -62,10 +62,21 @@ def _is_comparable(evidence: TurnEvidence) -> bool:
     is_late = evidence.normalizer.policies.get("calls") == "at-end"
     if not evidence.normalizer.streams or is_late or replay.is_read_ahead or _may_hold(evidence):
         return False
-    calls = evidence.turn.tool_calls
     if "calls" not in evidence.judged or evidence.turn.failure is not None:
         return False
-    return bool(calls) and [call.arguments for call in calls] == _texts(oracle)
+    return bool(oracle.calls) and _emitted(evidence) == _texts(oracle)
+
+
+def _emitted(evidence: TurnEvidence) -> list[str]:
+    """Return the arguments of each call as the client emitted them, of rejected calls too."""
+    found: dict[int, list[str]] = {}
+    for emission in evidence.replay.emissions:
+        delta = emission.delta
+        if isinstance(delta, ToolCallStart):
+            found.setdefault(delta.index, [])
+        elif isinstance(delta, ArgumentsDelta):
+            found.setdefault(delta.index, []).append(delta.fragment)
+    return ["".join(fragments) for fragments in found.values()]
 
 
 def _may_hold(evidence: TurnEvidence) -> bool:
@@ -110,8 +121,10 @@ def _find_marks(interaction: Interaction) -> Iterator[tuple[int, int]]:
     if texts is None or sum(map(len, texts)) < _FEWEST_CHARACTERS:
         return
     ends = _event_ends(interaction.body)
+    # The parts are of the events since the first call, because reasoning may be much longer.
+    start = bisect_right(ends, min(call.offset for call in whole.calls or ()))
     most = 0
-    for place in sorted({len(ends) * part // _PARTS for part in range(1, _PARTS)}):
+    for place in sorted({start + (len(ends) - start) * part // _PARTS for part in range(_PARTS)}):
         body = interaction.body[: ends[place]]
         part = _texts(oracle_reading(replace(interaction, body=body, reads=())))
         # What is a call only by what follows is not late.
