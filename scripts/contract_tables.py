@@ -77,7 +77,7 @@ class Schema:
         while "$ref" in schema:
             schema = self._schemas[schema["$ref"].rpartition("/")[2]]
         inherited = [list(self.variants(each, depth)) for each in schema.get("allOf", ())]
-        base = {
+        base: dict[str, Any] = {
             "type": schema.get("type"),
             "properties": dict(schema.get("properties", {})),
             "required": set(schema.get("required", ())),

@@ -203,9 +203,8 @@ def _findings(
             (dialect.reference, *(quirk.references if quirk else ())),
             clients.get(each.quirk, ()),
         )
-    for found in by_table:
-        if not noted.isdisjoint((found.duty, *found.same)):
-            continue  # the oracle has noted it
+    # What the oracle has noted is a finding above.
+    for found in (it for it in by_table if noted.isdisjoint((it.duty, *it.same))):
         yield LintFinding(
             place=place,
             interaction=number,

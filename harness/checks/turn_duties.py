@@ -66,7 +66,10 @@ def _call_deviations(interaction: Interaction, reading: OracleReading) -> Iterat
 
 
 def _is_unusable(call: CallReading, reading: OracleReading) -> bool:
-    """Return whether complete arguments are not an object; lost characters are another deviation."""
+    """Return whether complete arguments are not an object.
+
+    Arguments that lost characters are another deviation.
+    """
     text = call.arguments.strip()
     is_lost = not text or (text.endswith("}") and not text.startswith("{"))
     if call.rejected or is_truncated(reading) or is_lost:

@@ -30,7 +30,7 @@ _ABOUT: Final = frozenset(
         "updated", "usage", "usageMetadata", "verbosity", "x_groq",
     }
 )  # fmt: skip
-# Arguments are values of a tool, and a call that is not read is a quirk of its own.
+# Arguments are values of a tool, and a call that is not read has a quirk.
 _ARGUMENTS: Final = frozenset(("arguments", "args", "partial_json", "tool_calls", "functionCall"))
 
 

@@ -101,7 +101,7 @@ def test_a_custom_tool_that_is_called_as_a_function_is_found() -> None:
     item = {"type": "function_call", "id": "fc", "call_id": "a", "name": "edit", "arguments": "{}"}
     tools = [{"type": "custom", "name": "edit"}]
     response = {"id": "r", "status": "completed", "output": [item], "tools": tools}
-    events = (
+    events: tuple[dict[str, object], ...] = (
         {"type": "response.created", "response": {"id": "r", "tools": tools, "output": []}},
         {"type": "response.output_item.added", "output_index": 0, "item": item},
         {"type": "response.output_item.done", "output_index": 0, "item": item},

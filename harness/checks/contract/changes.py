@@ -89,9 +89,8 @@ def _changes(
 ) -> Iterator[MemberChange]:
     table = load_tables().get(dialect)
     grammar = table.grammar if table else Grammar()
-    before: _Counts = (
-        count_members(old, grammar) if old is not None or not table else table.counts()
-    )
+    before: _Counts
+    before = table.counts() if old is None and table else count_members(old or (), grammar)
     after = count_members(new, grammar)
     duties = table.duties if table else {}
     for kind in sorted(before.keys() | after.keys()):
