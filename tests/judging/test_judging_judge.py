@@ -518,6 +518,8 @@ def test_arguments_count_after_long_reasoning_and_in_a_truncated_turn() -> None:
     for body in (_long_call(20, thoughts), _long_call(20, text=LONG[:200], end="length")):
         assert _are_held_back(held, body)
         assert not _are_held_back(REFERENCE, body)
+    # A last event without a blank line has no end before which the arguments were due.
+    assert not _are_held_back(held, call(LONG, id="c1", name="writing").rstrip())
     # What comes at once on most networks is not late, and neither is what a client declares.
     assert not _are_held_back(held, _long_call(4, text='{"a": "bcdef"}'))
     late = msgspec.structs.replace(held, policies={**held.policies, "calls": "at-end"})

@@ -123,6 +123,8 @@ def _find_marks(interaction: Interaction) -> Iterator[tuple[int, int]]:
     ends = _event_ends(interaction.body)
     # The parts are of the events since the first call, because reasoning may be much longer.
     start = bisect_right(ends, min(call.offset for call in whole.calls or ()))
+    if start == len(ends):
+        return  # all calls are in a last event that does not end
     most = 0
     for place in sorted({start + (len(ends) - start) * part // _PARTS for part in range(_PARTS)}):
         body = interaction.body[: ends[place]]
