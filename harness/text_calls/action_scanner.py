@@ -105,6 +105,12 @@ class ActionScanner:
         while at < len(text):
             at = self._phase(text, at)
 
+    def settle(self) -> None:
+        """Emit white space, as `Scanner.settle` does, unless the reply is in the protocol."""
+        if self._phase == self._others:
+            self._other.settle()
+            self._take_other()
+
     def stop(self, token: str) -> None:
         """Process the stop token that the server removed, unless the reply is in the protocol."""
         if self._phase == self._others:

@@ -72,8 +72,7 @@ class Scanner:
         self._after: TextDialect | None = None  # what a block was just of
         self._last: list[Found] = []  # its calls
         self._pending = Pending()
-        self._shown = False
-        self._leftovers = self._cut = False
+        self._shown = self._leftovers = self._cut = False
         # How many calls were found before a `<think>` that was emitted as text.
         self._think_shown = _NEVER
 
@@ -105,6 +104,12 @@ class Scanner:
         """Process the next part of the text."""
         buffer, self._held = self._held + text, ""
         self._scan(buffer, final=False)
+
+    def settle(self) -> None:
+        """Emit white space that a header may begin with: what follows belongs to this text."""
+        if self._held.isspace():
+            self._transcript.emit(self._held)
+            self._held = ""
 
     def stop(self, token: str) -> None:
         """Process the stop token that the server removed, if it is a known marker."""
@@ -308,8 +313,6 @@ class Scanner:
         # If the text is blank, its start was emitted as reasoning.
         return emitted == _NEVER or blank
 
-    # Blocks
-
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
         """Feed the open block; return the remaining text, and the index at which to continue."""
         buffer, at = block.read(buffer, at, final=final)
@@ -356,8 +359,6 @@ class Scanner:
             self._pending.dialect = dialect
         else:
             self.found += found
-
-    # After a block
 
     def _trailers(self, dialect: TextDialect, buffer: str, at: int, *, final: bool) -> int:
         """Hide the markers that close the block, and the white space before them."""

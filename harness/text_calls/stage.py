@@ -28,6 +28,7 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -124,6 +125,10 @@ class _Stage:
             # Calls in text count only now: a failed turn must not have executed any of them.
             case Finish() | StreamFailure():
                 yield from self._over(delta)
+            case SealedDelta(of="text"):
+                self._text.settle()
+                yield from _pieces(self._text)
+                yield delta
             case _:
                 yield delta
 

@@ -1,7 +1,7 @@
 """Muse Glimmer's messages: only one to a tool contains calls; no header is ever shown."""
 
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
-from harness.turns.deltas import Finish, FinishReason, TextDelta
+from harness.turns.deltas import Finish, FinishReason, SealedDelta, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn
 from tests.tables import each_row
@@ -116,3 +116,11 @@ def test_a_call_without_any_header_counts(text: str) -> None:
 @each_row("text", ["to=user is the recipient.", " to=self and more", "to=wipe"])
 def test_words_like_a_header_are_text(text: str) -> None:
     assert _said(_read(text, 1, ALL)) == (text, "", [], 0)
+
+
+@each_row("name", sorted(ALL))
+def test_white_space_is_shown_before_the_signature_that_belongs_to_it(name: str) -> None:
+    signed = SealedDelta("signature", "s", of="text")
+    deltas = (TextDelta(" "), signed, TextDelta("Last."), Finish(FinishReason.STOP))
+    found = tuple(read_text_calls(deltas, TOOLS, TextPolicy(frozenset([name]))))
+    assert found == deltas

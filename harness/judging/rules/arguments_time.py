@@ -18,7 +18,10 @@ from harness.turns.oracle_reading import OracleReading
 from harness.wire.aws import AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction
 
-_NAMED_LATE: Final = frozenset(("DELTA-ID-LATE", "DELTA-ID-MISSING", "DELTA-NAME-FRAGMENTED"))
+# The id or the name may still come, or fragments that repeat what came.
+_UNSETTLED: Final = frozenset(
+    ("DELTA-ID-LATE", "DELTA-ID-MISSING", "DELTA-NAME-FRAGMENTED", "RESP-ARGUMENTS-IN-ADDED")
+)
 _Marks = tuple[tuple[int, int], ...]
 
 # Fewer characters come at once on most networks.
@@ -88,7 +91,7 @@ def _may_hold(evidence: TurnEvidence) -> bool:
     row, oracle = DIALECTS[evidence.interaction.dialect], evidence.oracle
     is_value = any(it.kind == "action" or it.from_object for it in oracle.calls or ())
     is_whole = row.arguments != "text" or is_value
-    is_open = evidence.is_undocumented or not _NAMED_LATE.isdisjoint(oracle.quirks)
+    is_open = evidence.is_undocumented or not _UNSETTLED.isdisjoint(oracle.quirks)
     is_open |= any(not it.id for it in oracle.calls or ())
     return is_whole or is_open or row.may_send_snapshots or evidence.expectation.has_text_calls
 
