@@ -7,10 +7,10 @@ turn must see that they exist. This module never decides what such a member mean
 from collections.abc import Iterator
 from typing import Final
 
-from harness.dialects.kit.oracle.values import event_value
 from harness.dialects.table import DIALECTS
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
+from harness.wire.payload import json_or_none
 
 _MOST: Final = 12
 _MOST_TEXTS: Final = 2_000
@@ -69,7 +69,9 @@ def _iter_texts(interaction: Interaction) -> Iterator[tuple[str, str]]:
     """Yield path and value of each text in the events, without what only describes them."""
     row = DIALECTS[interaction.dialect]
     for event in row.oracle().events(interaction.body):
-        waiting: list[tuple[str, object]] = [("", event_value(event.data))]
+        waiting: list[tuple[str, object]] = [
+            ("", json_or_none(event.data.encode(errors="replace")))
+        ]
         while waiting:
             path, value = waiting.pop()
             if isinstance(value, str) and path and value.strip():

@@ -68,8 +68,8 @@ def _rest_heads(before: tuple[str, ...], commits: int | None = None) -> Iterator
 def _channel_heads(before: tuple[str, ...], commits: int) -> Iterator[Head]:
     for word in _CHANNELS:
         yield from _rest_heads((*before, SPACE, *literal(word)), commits)
-        nobody = (_GAP, *literal("to="), _SOMEBODY, _GAP, *literal(CHANNEL))
-        yield Head(*before, SPACE, *literal(word), *nobody, commits=commits)
+        unaddressed = (_GAP, *literal("to="), _SOMEBODY, _GAP, *literal(CHANNEL))
+        yield Head(*before, SPACE, *literal(word), *unaddressed, commits=commits)
 
 
 def _start_heads() -> Iterator[Head]:
