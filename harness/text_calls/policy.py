@@ -33,7 +33,7 @@ class TextPolicy(msgspec.Struct, frozen=True):
         untyped: a value without quotes that a schema allows to be a string and something else is
             read `as-peers` do (as a string if the schema names no type or not the parameter, and
             otherwise as JSON if it is JSON of a type that the schema names), as a `string`, as
-            `json` if it is JSON, or the call is `reject`ed.
+            `json` if it is JSON, or the call is rejected (`reject`).
     """
 
     dialects: frozenset[str]
