@@ -210,7 +210,7 @@ def _swap_id(response: Response, random: Random) -> Parts | None:
 
 @_mutation("name-changed")
 def _change_name(response: Response, random: Random) -> Parts | None:
-    """Give a call the name of another tool, or else a part of its own name."""
+    """Give a call the name of another tool, or a part of its name if there is only one tool."""
     calls = response.calls()
     if not calls:
         return None

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from harness.checks.contract.judge import ContractFinding, judge_stream
+from harness.checks.contract.judge import judge_stream, members_unjudged
 from harness.checks.lint_scope import LintScope
 from harness.checks.server_duties import load_server_duties
 from harness.checks.turn_duties import turn_deviations
@@ -163,7 +163,7 @@ def lint_cassette(
             skipped.append(LintSkipped(place, number, why))
         else:
             if scope is not None:
-                scope.add(interaction)
+                scope.add(interaction, _members_unjudged(interaction))
             findings.extend(_findings(place, number, interaction, catalogue))
     streams = len(named.interactions) - len(skipped)
     return LintReport(SCHEMA, streams, tuple(findings), tuple(skipped))
@@ -184,7 +184,7 @@ def _findings(
     starts = _event_offsets(interaction.body)
     deviations = _deviations(interaction)
     noted = {each.quirk for each in deviations}
-    by_table = tuple(_contract_findings(interaction, noted))
+    by_table = () if _no_stream(interaction) else judge_stream(interaction)
     clients = {each.duty: each.clients for each in by_table}
     for each in deviations:
         duty, quirk = load_server_duties()[each.quirk], catalogue.get(each.quirk)
@@ -222,11 +222,18 @@ def _findings(
         )
 
 
-def _contract_findings(interaction: Interaction, noted: set[str]) -> Iterator[ContractFinding]:
-    """Yield the findings of the table of the API for a stream."""
-    is_stream = asked_for_stream(interaction) is not False and _NO_STREAM not in noted
-    if interaction.status < _FIRST_ERROR_STATUS and is_stream:
-        yield from judge_stream(interaction)
+def _members_unjudged(interaction: Interaction) -> str:
+    return _no_stream(interaction) or members_unjudged(interaction)
+
+
+def _no_stream(interaction: Interaction) -> str:
+    """Return why the table of its API does not describe a response; "" if it is a stream."""
+    if interaction.status >= _FIRST_ERROR_STATUS:
+        return f"the status is {interaction.status}"
+    if asked_for_stream(interaction) is False:
+        return "the request does not ask for a stream"
+    is_document = _NO_STREAM in oracle_reading(interaction).quirks
+    return "the response is one JSON document" if is_document else ""
 
 
 def _deviations(interaction: Interaction) -> list[Deviation]:

@@ -28,15 +28,26 @@ class LintScope:
         self._streams = 0
         self._dialects: Counter[str] = Counter()
         self._without: Counter[str] = Counter()
+        self._unjudged: Counter[str] = Counter()
+        self._by_table: set[str] = set()
         self._forms: set[str] = set()
 
-    def add(self, interaction: Interaction) -> None:
-        """Note what is known of one judged stream, and which forms it shows."""
+    def add(self, interaction: Interaction, unjudged: str) -> None:
+        """Note what is known of one judged stream, and which forms it shows.
+
+        Args:
+            interaction: the interaction with the stream.
+            unjudged: why its members and the order of its events were not judged; "" if they were.
+        """
         self._streams += 1
         self._dialects[interaction.dialect] += 1
         known = read_request(interaction.dialect, interaction.request).tools_known
         self._without["requests"] += not (known or interaction.tools)
         self._without["headers"] += not interaction.headers
+        if unjudged:
+            self._unjudged[unjudged] += 1
+        else:
+            self._by_table.add(interaction.dialect)
         reading = oracle_reading(interaction)
         calls = reading.calls or ()
         shown = (
@@ -51,7 +62,7 @@ class LintScope:
         tables = load_tables()
         for name in sorted(self._dialects):
             yield f"the meaning and the end of each stream by the reference of {name}"
-            if name in tables:
+            if name in tables and name in self._by_table:
                 table = tables[name]
                 rows = sum(map(len, table.duties.values()))
                 yield f"{rows} members and {len(table.orders)} orders of {name} as of {table.date}"
@@ -60,6 +71,8 @@ class LintScope:
         """Yield what could not be judged, with the reason."""
         for name in sorted(self._dialects.keys() - load_tables().keys()):
             yield f"the members of {name}, which has no table"
+        for why, count in self._unjudged.items():
+            yield f"the members of {pluralize(count, 'stream')}: {why}"
         if count := self._without["requests"]:
             yield f"offered tools and text calls of {pluralize(count, 'stream')} without a request"
         if count := self._without["headers"]:

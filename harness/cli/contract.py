@@ -45,8 +45,7 @@ def diff_contracts(old: Path, new: Path, style: str) -> int:
     echo_result(style, found, _markdown(found) if style == "markdown" else _lines(found))
     if found.violates_must:
         return EXIT_GATE_FAILED
-    is_empty = not found.new or (before is not None and not found.old.keys() & found.new.keys())
-    return EXIT_NOTHING_SELECTED if is_empty else 0
+    return 0 if found.compared else EXIT_NOTHING_SELECTED
 
 
 def _streams(path: Path) -> Iterator[Interaction]:
@@ -61,7 +60,16 @@ def _lines(found: ContractDiff) -> Iterator[str]:
     for each in found.changes:
         level = each.level or "-"
         yield f"{level:<6}  {each.change:<12}  {plain(_path(each))}: {_counts(each)}"
+    yield from _not_compared(found)
     yield _summary(found)
+
+
+def _not_compared(found: ContractDiff) -> Iterator[str]:
+    """Yield the streams of an API that only one side has."""
+    for side, counts in (("OLD", found.old), ("NEW", found.new)):
+        for dialect in sorted(counts.keys() - set(found.compared)):
+            streams = pluralize(counts[dialect], "stream")
+            yield f"not compared: {streams} of {dialect}, only in {side}"
 
 
 def _path(change: MemberChange) -> str:
@@ -81,10 +89,12 @@ def _count(count: MemberCount) -> str:
 
 
 def _summary(found: ContractDiff) -> str:
-    streams = pluralize(sum(found.new.values()), "new stream")
-    old = pluralize(sum(found.old.values()), "old stream") if found.old else "the table"
+    new, old = (sum(it.get(name, 0) for name in found.compared) for it in (found.new, found.old))
+    streams, before = pluralize(new, "new stream"), pluralize(old, "old stream")
     changes = pluralize(len(found.changes), "change")
-    return f"{streams}, compared with {old}: {changes if found.new else 'nothing was compared'}"
+    if not found.compared:
+        return "nothing was compared"
+    return f"{streams}, compared with {before if found.old else 'the table'}: {changes}"
 
 
 def _markdown(found: ContractDiff) -> Iterator[str]:
@@ -105,3 +115,4 @@ def _markdown(found: ContractDiff) -> Iterator[str]:
                 for each in found.changes
             ),
         )
+    yield from (f"\n{each}" for each in _not_compared(found))

@@ -1,7 +1,7 @@
 """`harness lint`: report where the streams of a server violate the documentation of its API."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,7 @@ def lint_command(
     """
     if bool(paths) == bool(url):
         raise UsageError("expected either cassettes or --url", hint="Run `harness lint --help`.")
+    _require_used(sending, url)
     if sending.pop("profile"):
         return _run_profile(url, style, **sending)
     chosen = chosen_clients(sending.pop("clients"))
@@ -186,6 +187,23 @@ def _recorded(  # noqa: PLR0913 - one argument for each option
     for path, line in iter_recorded(config, tuple(requests)):
         click.echo(line, err=True)
         yield path
+
+
+def _require_used(given: Mapping[str, Any], url: str) -> None:
+    """Refuse an option that would have no effect.
+
+    Raises:
+        UsageError: an option is given that another one excludes, or that needs --url.
+    """
+    for name in ("prompts", "tools", "clients"):
+        option = {"clients": "for"}.get(name, name)
+        if given["profile"] and given[name]:
+            raise UsageError(f"--{option} has no effect with --profile", hint="Leave one out.")
+    if given["prompts"] and given["tools"]:
+        raise UsageError("--tools has no effect with --prompts", hint="Add the tools to the file.")
+    for name in ("prompts", "tools"):
+        if given[name] and not url:
+            raise UsageError(f"--{name} needs --url", hint="Run `harness lint --help`.")
 
 
 def _own_tools(path: Path | None) -> tuple[Tool, ...]:

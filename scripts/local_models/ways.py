@@ -3,7 +3,7 @@
 A prompt's id is that of `harness list prompts`, with what was added behind it: `+examples`, two
 worked examples as turns of user and assistant in front of the question; `+grammar`, the
 server may only write JSON that fits a schema (`response_format`); `+talk`, turns of whole
-conversations, of which nobody says what is due; `+responses` and `+messages`, another API of the
+conversations, without expected answers; `+responses` and `+messages`, another API of the
 server than chat completions; `+thinking`, the generation prompt opens the reasoning. Without a
 suffix, it is the prompt alone.
 """
@@ -29,7 +29,7 @@ class Api(msgspec.Struct, frozen=True):
     """An API of a server.
 
     Fields:
-        name: stands in the names of files and prompts; "" for chat completions.
+        name: a part of the names of files and prompts; "" for chat completions.
         dialect, path: its wire format, and its address below the server's `/v1`.
         options: fields of each request that limit the answer and request the usage.
     """

@@ -111,6 +111,26 @@ def test_a_custom_tool_that_is_called_as_a_function_is_found() -> None:
     assert {each.quirk: each.level for each in found}["tool-of-another-kind"] == "MUST"
 
 
+def test_a_stream_whose_members_are_not_judged_counts_as_not_checked() -> None:
+    created: dict[str, object] = {
+        "type": "response.created",
+        "response": {"created_at": 1745000000},
+    }
+    old: dict[str, object] = {"event_type": "text-generation", "text": "Hi."}
+    asked: dict[str, object] = {"stream": True}
+    cases = {
+        "the times are of an earlier version of the API": lint(
+            created, asked=asked, dialect="openai-responses"
+        ),
+        "the events are of another version of the API": lint(old, asked=asked, dialect="cohere"),
+        "no event is in the table": lint({"type": "x"}, asked=asked, dialect="anthropic"),
+        "the request does not ask for a stream": lint(*GOOD, asked={}),
+    }
+    for why, report in cases.items():
+        assert f"the members of 1 stream: {why}" in report.unchecked
+        assert not any(" members and " in each for each in report.checked)
+
+
 def test_the_report_says_what_was_not_checked() -> None:
     report = lint(*GOOD)
     assert any("members and 2 orders of openai-chat" in each for each in report.checked)

@@ -86,6 +86,27 @@ def test_what_breaks_named_clients_is_listed_for_them_only(
     assert "no table lists client 'koogle'" in left.err
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--profile", "openresponses", "--for", "koog"],
+        ["--profile", "openresponses", "--tools"],
+        ["--prompts", "--tools"],
+    ],
+)
+def test_an_option_without_an_effect_is_refused(
+    harness: Harness, tmp_path: Path, given: list[str]
+) -> None:
+    file = tmp_path / "tools.yaml"
+    file.write_text("[]")
+    files = {"--tools", "--prompts"}
+    words = [it for each in given for it in ([each, str(file)] if each in files else [each])]
+    left = harness("lint", "--url", "http://127.0.0.1:9", *words)
+    assert left.code == 2
+    assert "has no effect with" in left.err
+    assert harness("lint", str(tmp_path), "--tools", str(file)).code == 2
+
+
 def test_members_that_a_server_lost_fail_the_comparison_with_older_streams(
     harness: Harness, tmp_path: Path
 ) -> None:
@@ -102,6 +123,17 @@ def test_members_that_a_server_lost_fail_the_comparison_with_older_streams(
     (change,) = left.json["changes"]
     assert (left.code, change["kind"], change["member"]) == (1, "chunk", "created")
     assert (change["change"], change["level"]) == ("missing", "MUST")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.sse").write_bytes(b'{"model":"m","message":{"role":"assistant"},"done":true}\n')
+    assert harness("import", str(other / "b.sse"), "-o", str(other / "in")).code == 0
+    left = harness("contract", "diff", str(old / "in"), str(other / "in"))
+    assert left.code == 5
+    assert left.out.splitlines() == [
+        "not compared: 1 stream of openai-chat, only in OLD",
+        "not compared: 1 stream of ollama, only in NEW",
+        "nothing was compared",
+    ]
     table = harness("contract", "diff", "table", str(new / "in"), "--format", "markdown")
     assert table.code == 1
     assert "| MUST | missing | openai-chat | `chunk.created` |" in table.out

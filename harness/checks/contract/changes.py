@@ -40,13 +40,15 @@ class ContractDiff(msgspec.Struct, frozen=True):
 
     Fields:
         schema: the version of the JSON format.
-        old, new: dialect -> the number of streams; 0 for the old ones if a table was compared.
+        old, new: dialect -> the number of streams; `old` is empty if a table was compared.
+        compared: the dialects that both have, in order; the streams of others were not compared.
         changes: by dialect, kind and member.
     """
 
     schema: int
     old: dict[str, int]
     new: dict[str, int]
+    compared: tuple[str, ...]
     changes: tuple[MemberChange, ...]
 
     @property
@@ -66,15 +68,15 @@ def contract_diff(old: Iterable[Interaction] | None, new: Iterable[Interaction])
     before = None if old is None else _by_dialect(old)
     after = _by_dialect(new)
     known = load_tables() if before is None else before
+    compared = tuple(sorted(after.keys() & known.keys()))
     changes = [
         change
-        for dialect in sorted(after.keys() & known.keys())
+        for dialect in compared
         for change in _changes(dialect, None if before is None else before[dialect], after[dialect])
     ]
     sizes = {name: len(each) for name, each in (before or {}).items()}
-    return ContractDiff(
-        SCHEMA, sizes, {name: len(it) for name, it in after.items()}, tuple(changes)
-    )
+    counts = {name: len(each) for name, each in after.items()}
+    return ContractDiff(SCHEMA, sizes, counts, compared, tuple(changes))
 
 
 def _by_dialect(interactions: Iterable[Interaction]) -> dict[str, list[Interaction]]:

@@ -48,16 +48,34 @@ def judge_stream(interaction: Interaction) -> tuple[ContractFinding, ...]:
     table = load_tables().get(interaction.dialect)
     if table is None:
         return ()
-    events = [each for each in iter_events(interaction, table.grammar) if not _is_error(each)]
-    if {event.kind for event in events}.isdisjoint((*table.members, CHUNK)):
-        return ()  # another API with other events, such as Realtime
-    if any(not table.other_versions.isdisjoint(event.value) for event in events):
+    events, unjudged = _judged_events(interaction, table)
+    if not events:
         return ()
-    members = () if table.is_older(interaction.body) else _members(events, table)
+    members = () if unjudged else _members(events, table)
     found: dict[str, ContractFinding] = {}
     for each in (*_orders(events, interaction, table), *_head(interaction, table), *members):
         found.setdefault(each.duty, each)
     return tuple(sorted(found.values(), key=lambda it: it.offset))
+
+
+def members_unjudged(interaction: Interaction) -> str:
+    """Return why the table of the API does not judge the members of a stream; "" if it does.
+
+    An API without a table is not asked here.
+    """
+    table = load_tables().get(interaction.dialect)
+    return _judged_events(interaction, table)[1] if table else ""
+
+
+def _judged_events(interaction: Interaction, table: ContractTable) -> tuple[list[Part], str]:
+    """Return the events that the table judges, and why it does not judge their members, or ""."""
+    events = [each for each in iter_events(interaction, table.grammar) if not _is_error(each)]
+    if {event.kind for event in events}.isdisjoint((*table.members, CHUNK)):
+        return [], "no event is in the table"  # another API, such as Realtime, or only errors
+    if any(not table.other_versions.isdisjoint(event.value) for event in events):
+        return [], "the events are of another version of the API"
+    older = "the times are of an earlier version of the API"
+    return events, older if table.is_older(interaction.body) else ""
 
 
 def _is_error(event: Part) -> bool:

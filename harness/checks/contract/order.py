@@ -5,13 +5,14 @@ member are 0, 1, 2, ... `lifecycle`: one event begins the stream and one ends it
 object has a value. `agrees`: the last event repeats what the deltas contained.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from harness.checks.contract.shape import Grammar, Part, iter_parts
 from harness.checks.contract.table import Order, OrderRule
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import at_path
 from harness.wire.interaction import Interaction
 
 _FAILURES: Final = ("error", "response.failed", "response.incomplete")
@@ -105,9 +106,11 @@ def _agrees(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
         key = event.value.get(order.key)
         if event.kind in order.opens:
             joined[key] = ""
-        elif event.kind in order.deltas and isinstance(piece := _at(event.value, fragment), str):
+        elif event.kind in order.deltas and isinstance(
+            piece := at_path(event.value, fragment), str
+        ):
             joined[key] = joined.get(key, "") + piece
-        elif event.kind in order.closes and isinstance(items := _at(event.value, listed), list):
+        elif event.kind in order.closes and isinstance(items := at_path(event.value, listed), list):
             pairs = zip(joined.values(), items, strict=False)
             if any(text and _differs(text, item, member) for text, item in pairs):
                 return event.offset
@@ -119,13 +122,6 @@ def _differs(text: str, item: object, member: str) -> bool:
         return False
     given = item[member]
     return not same_value(text, given if isinstance(given, str) else write_exactly(given))
-
-
-def _at(value: Mapping[str, Any], path: str) -> object:
-    found: object = value
-    for name in path.split("."):
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
 
 
 _CHECKS: Final[dict[OrderRule, _Check]] = {

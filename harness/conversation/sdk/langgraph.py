@@ -27,7 +27,6 @@ from harness.turns.deltas import (
 from harness.turns.messages import Message
 from harness.turns.turn import Tool, Turn
 
-_ENDINGS: Final[dict[FinishReason, Ending]] = {FinishReason.LENGTH: "limit"}
 # A tool with a JSON Schema does not get the id of its call; middleware does.
 _CALL_ID: Final[ContextVar[str]] = ContextVar("call_id", default="")
 
@@ -105,8 +104,9 @@ class _Run(TaskRun):
         limit, _, _, transport = self._reported()
         if problem is None:
             reason = _reason(self._messages[-1])
-            # A message without a finish reason says that its stream did not end.
-            return _ENDINGS.get(reason, "done") if reason else "interrupted"
+            if reason is None:  # the stream of the message did not end
+                return "interrupted"
+            return "limit" if reason is FinishReason.LENGTH else "done"
         if isinstance(problem, limit):
             return "limit"
         broken = isinstance(problem, self._openai.APIConnectionError | transport)

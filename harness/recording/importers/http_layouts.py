@@ -12,9 +12,9 @@ https://github.com/airtasker/proxay.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -29,6 +29,7 @@ from harness.recording.importers.http_fields import (
     status_code,
 )
 from harness.recording.importers.http_message import header_of, response_interaction
+from harness.turns.json_values import at_path
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.payload import json_or_none
 
@@ -210,21 +211,12 @@ def _items(layout: _Layout, data: bytes, where: str) -> Iterator[tuple[str, obje
 
 
 def _has_signs(layout: _Layout, item: object) -> bool:
-    return all(_at(item, sign) is not None for sign in layout.signs)
-
-
-def _at(item: object, path: str) -> Any:  # noqa: ANN401 - any JSON
-    """Return the value at `path`, or None."""
-    for name in path.split("."):
-        if not isinstance(item, Mapping):
-            return None
-        item = item.get(name)
-    return item
+    return all(at_path(item, sign) is not None for sign in layout.signs)
 
 
 def _interaction(layout: _Layout, item: object, where: str) -> Interaction:
     headers = _headers(item, layout.request_headers, where)
-    method = expect_text(_at(item, layout.method), f"{where}.{layout.method}").upper()
+    method = expect_text(at_path(item, layout.method), f"{where}.{layout.method}").upper()
     request = Request(
         method or "POST",
         _uri(layout, item, headers, where),
@@ -233,7 +225,7 @@ def _interaction(layout: _Layout, item: object, where: str) -> Interaction:
     )
     return response_interaction(
         request,
-        status_code(_at(item, layout.status), f"{where}.{layout.status}"),
+        status_code(at_path(item, layout.status), f"{where}.{layout.status}"),
         _headers(item, layout.headers, where),
         [(_body(item, layout.body, where), 0)],
         kept=False,
@@ -242,7 +234,7 @@ def _interaction(layout: _Layout, item: object, where: str) -> Interaction:
 
 def _uri(layout: _Layout, item: object, headers: Headers, where: str) -> str:
     """Return the address; a path gets the host that the request names."""
-    uri = "".join(expect_text(_at(item, path), f"{where}.{path}") for path in layout.uri)
+    uri = "".join(expect_text(at_path(item, path), f"{where}.{path}") for path in layout.uri)
     host = header_of(headers, "host")
     return f"https://{host}{uri}" if host and uri.startswith("/") else uri
 
@@ -251,7 +243,7 @@ def _headers(item: object, paths: tuple[str, ...], where: str) -> Headers:
     """Return all headers; a text is the type of the content, which is stored alone."""
     found: Headers = ()
     for path in paths:
-        value = _at(item, path)
+        value = at_path(item, path)
         named = {"content-type": value} if isinstance(value, str) else value
         found += header_fields(named, f"{where}.{path}")
     return found
@@ -259,10 +251,10 @@ def _headers(item: object, paths: tuple[str, ...], where: str) -> Headers:
 
 def _body(item: object, forms: tuple[tuple[str, str], ...], where: str) -> bytes:
     for path, form in forms:
-        value, place = _at(item, path), f"{where}.{path}"
+        value, place = at_path(item, path), f"{where}.{path}"
         if value is None:
             continue
-        if form == _BASE64 or (form and _at(item, form) == _BASE64):
+        if form == _BASE64 or (form and at_path(item, form) == _BASE64):
             return decode_base64(expect_text(value, place), place)
         if isinstance(value, list) and value and all(isinstance(line, str) for line in value):
             return body_bytes("".join(value), place)
