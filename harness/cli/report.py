@@ -11,7 +11,15 @@ import click
 
 from harness.cli.gate import project_policy
 from harness.cli.options import open_option, output_option, today_option
-from harness.cli.run_files import claim, context_of, find_run, incomplete_reason, write_text
+from harness.cli.run_files import (
+    changes_of,
+    claim,
+    context_of,
+    find_run,
+    incomplete_reason,
+    page_name,
+    write_text,
+)
 from harness.reporting.page import render_page
 from harness.reporting.text.files import KINDS, files
 from harness.reporting.visible import marked
@@ -71,17 +79,22 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
         click.echo(f"{marked(str(path))}: {problem}", err=True)
     alone = output is not None and output.suffix == ".html"
     folder = path.parent if output is None else output.parent if alone else output
-    at = output if output is not None and alone else folder / "index.html"
+    at = output if output is not None and alone else folder / page_name(run.header.selection)
     selected = (_PAGE,) if alone else kinds or _DEFAULT_KINDS
     policy = project_policy(today, tuple(map(Path, run.header.selection.paths)))
     with Questions(run) as questions:
         summary = summarize(run, policy, questions)
+        context = context_of(path, run, base, history)
+        changed = changes_of(context, run)
         chosen = [kind for kind in KINDS if kind in selected]
-        texts = {name: text for kind in chosen for name, text in files(run, summary, kind).items()}
+        texts = {
+            name: text
+            for kind in chosen
+            for name, text in files(run, summary, kind, changed).items()
+        }
         if not alone:
             claim(folder, *([at.name] if _PAGE in selected else []), *texts)
         if _PAGE in selected:
-            context = context_of(path, run, base, history)
             write_text(at, render_page(run, context, summary.gate, questions))
             click.echo(str(at))
     for name, text in texts.items():

@@ -32,7 +32,16 @@ from harness.cli.options import (
     target_options,
     today_option,
 )
-from harness.cli.run_files import DEFAULT_RUNS, RUN_FILE, claim, context_of, mark_start, write_text
+from harness.cli.run_files import (
+    DEFAULT_RUNS,
+    RUN_FILE,
+    changes_of,
+    claim,
+    context_of,
+    mark_start,
+    page_name,
+    write_text,
+)
 from harness.cli.run_imports import import_unread
 from harness.cli.run_selection import (
     RunRequest,
@@ -211,7 +220,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     selection = replace(selection, skipped=skipped, cells=cells)
     header = _header(selection, found.clients, len(found.subjects), planned)
     path, started = output / RUN_FILE, monotonic()
-    page = None if no_report else output / "index.html"
+    page = None if no_report else output / page_name(selection)
     claim(output, *files_of_run(path), *([] if page is None else [page.name]))
     clients = (header.names_of_normalizers, header.names_of_agents)
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
@@ -362,13 +371,15 @@ def _finish_run(  # noqa: PLR0913 - what the options say
     keep_in_history(run, path, seconds)
     with Questions(run) as questions:
         summary = summarize(run, policy, questions)
+        context = context_of(path, run)
         if page is not None:
-            write_text(page, render_page(run, context_of(path, run), summary.gate, questions))
+            write_text(page, render_page(run, context, summary.gate, questions))
         _print(run, summary, style, ranked=ranked)
     print_unread(run, subjects)
-    _print_status(run, summary, page)
+    changed = changes_of(context, run)
+    _print_status(run, summary, page, changed)
     save_baseline(run, summary.gate, policy)
-    report_to_github(run, summary)
+    report_to_github(run, summary, changed)
     return EXIT_CODES[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
 
 
@@ -388,7 +399,7 @@ def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:
         click.echo(verdict_text(run, summary, failures, catalogue), nl=False)
 
 
-def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
+def _print_status(run: Run, summary: Summary, page: Path | None, changed: str) -> None:
     print_gate(summary.gate)
     if run.footer is not None and run.footer.interrupted:
         done, total = run.footer.results, run.footer.results + run.footer.not_run
@@ -398,6 +409,8 @@ def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
     )
     for why, count in unchecked.most_common(_MOST_SHOWN):
         click.echo(f"{marked(why)} ({pluralize(count, 'turn')})", err=True)
+    if changed:
+        click.echo(f"changes: {marked(changed)}", err=True)
     if page is not None:
         click.echo(f"report: {shlex.quote(str(page))}", err=True)
     sys.stderr.flush()

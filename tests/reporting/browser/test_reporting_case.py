@@ -211,23 +211,23 @@ def test_a_rule_has_a_sentence_and_leads_to_its_sources(
 def test_all_normalizers_of_one_input_are_side_by_side(visit: Visit) -> None:
     opened = visit(CASE)
     opened.click("details.case.here a:has-text('All normalizers side by side')")
-    opened.wait_for_selector("#inputs.here details.here")
-    text = opened.inner_text("#inputs details.here")
+    opened.wait_for_selector("#clients.here details.here")
+    text = opened.inner_text("#clients details.here")
     for name in ("naive", "reference", "dashscope-restore"):
         assert name in text
-    assert opened.locator("#inputs details.here .made .flag").count() == 1
-    lanes = opened.locator("#inputs details.here .axis .label").all_inner_texts()
+    assert opened.locator("#clients details.here .made .flag").count() == 1
+    lanes = opened.locator("#clients details.here .axis .label").all_inner_texts()
     assert [each.split(" ")[0] for each in lanes if each] == ["frames", "deltas", "deltas"]
-    opened.click("#inputs details.here a:text-is('naive')")
-    opened.wait_for_selector("#cases details.here")
+    opened.click("#clients details.here a:text-is('naive')")
+    opened.wait_for_selector("#failures details.here")
 
 
 def test_cassettes_lead_to_their_input_and_an_unknown_input_to_its_replays(visit: Visit) -> None:
     opened = visit("cassettes")
     opened.click(f"#cassettes a[href='#{INPUT}']")
-    opened.wait_for_selector("#inputs.here details.here")
+    opened.wait_for_selector("#clients.here details.here")
     opened = visit("input/cassette%3Aglm-4/native-tools-v1/000")
-    opened.click("#inputs .missing a")
+    opened.click("#clients .missing a")
     opened.wait_for_selector("#replays.here")
     assert opened.inner_text("#replays [role=status]").startswith("1 of 84 cells")
 
