@@ -19,6 +19,7 @@ from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.required import is_reframed, shown_capabilities
 from harness.judging.scenario import Scenario
+from harness.judging.translation import is_sayable, translate_expectation
 from harness.normalizers.protocol import Normalizer
 from harness.results.case import Case
 from harness.results.expectation import Expectation, Field
@@ -104,13 +105,23 @@ def judge_subject(  # noqa: PLR0913 - options, by keyword
     bare = empty_result(subject, normalizer.name)
     if not subject.cassette.interactions or not is_supported_by_normalizer(subject, normalizer):
         return bare, None
+    if normalizer.link is not None:
+        normalizer.link.prepare()
     with deadlines():
         parts = _examined_turns(subject, normalizer, cuts, limits, own)
     process_limits.renew_for_work()
+    if reason := _not_played_reason(parts):
+        return msgspec.structs.replace(bare, unsupported=reason), None
     result = _judged_turns(bare, subject, parts, hides=bool(hidden_fields(normalizer)))
     shown = _shown_turn(result, shows_turns=shows_turns)
     cases = (make_case(result.cell, part, limits) for part in parts if part.evidence.index == shown)
     return result, next(cases, None)
+
+
+def _not_played_reason(parts: Iterable[ExaminedTurn]) -> str:
+    """Return why a gateway was not sent a response of the cell; "" if it was sent all."""
+    exchanges = (part.whole.exchange for part in parts)
+    return next((each.not_played for each in exchanges if each and each.not_played), "")
 
 
 def _shown_turn(result: Result, *, shows_turns: bool) -> int | None:
@@ -136,6 +147,13 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
                 and scenario.allows(declared)
             )
         )
+        and all(
+            is_sayable(interaction, expected, normalizer)
+            for interaction, expected in zip(
+                subject.cassette.interactions, subject.expectations, strict=True
+            )
+            if normalizer.front
+        )
     )
 
 
@@ -158,6 +176,7 @@ def _examined_turns(
         }
         oracle = subject.oracle_readings[index]
         expectation = apply_declarations(subject.expectations[index], normalizer)
+        expectation = translate_expectation(expectation, interaction, normalizer)
         part = examine(
             index,
             interaction,

@@ -242,6 +242,7 @@ def replay(
         reads.is_read_ahead,
         problem.trace,
         bytes_read if problem.error else 0,
+        None if normalizer.link is None else normalizer.link.latest,
     )
 
 

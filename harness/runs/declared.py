@@ -134,7 +134,7 @@ def _import_in_worker(
 
 
 def _normalizer_without_code(name: str) -> Normalizer:
-    return replace(normalizers.load_normalizer(name), normalize=_not_here)
+    return replace(normalizers.load_normalizer(name), normalize=_not_here, link=None)
 
 
 def _agent_without_code(name: str) -> Agent:
