@@ -51,7 +51,7 @@ from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.text.verdict import verdict_text
-from harness.reporting.visible import marked
+from harness.reporting.visible import marked, plain
 from harness.results.catalogue import load_catalogue
 from harness.results.run import SCHEMA, Header, Run, Selection
 from harness.results.store import RunWriter, files_of_run, read_run
@@ -333,11 +333,22 @@ def _processes(
         others: the third-party clients.
         engine: the engine that starts the processes.
     """
+    if not all(declared_normalizer(name).parallel for name in _turn_clients(planned)):
+        return 1  # they share one port, the upstream of a gateway
     if not engine.is_local:
         return jobs or engine.threads
     cores = os.cpu_count() or 1
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
     return 0 if few and not others else jobs or max(2, cores)
+
+
+def _turn_clients(planned: tuple[Job, ...]) -> frozenset[str]:
+    """Return the names of the normalizers that `planned` runs."""
+    return frozenset(
+        job.normalizer
+        for job in planned
+        if not job.subject.conversation and job.subject.kind not in ("log", "unreadable")
+    )
 
 
 def _finish_run(  # noqa: PLR0913 - what the options say
@@ -359,10 +370,18 @@ def _finish_run(  # noqa: PLR0913 - what the options say
             write_text(page, render_page(run, context_of(path, run), summary.gate, questions))
         _print(run, summary, style, ranked=ranked)
     print_unread(run, subjects)
+    _print_not_played(run)
     _print_status(run, summary, page)
     save_baseline(run, summary.gate, policy)
     report_to_github(run, summary)
     return EXIT_CODES[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
+
+
+def _print_not_played(run: Run) -> None:
+    """Print why cells of gateways were not judged, each reason once."""
+    reasons = Counter(each.unsupported for each in run.results if each.unsupported)
+    for reason, count in reasons.most_common(_MOST_SHOWN):
+        click.echo(f"not judged: {pluralize(count, 'cell')}: {plain(str(reason))}", err=True)
 
 
 def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:

@@ -85,9 +85,13 @@ def _history(body: Json, keys: tuple[str, ...]) -> list[Json]:
 
 
 def _with(members: Json, body: Json) -> Json:
-    """Insert `members` right after the model and the stream flag, as clients do."""
+    """Insert `members` right after the model and the stream flag, as clients do.
+
+    They replace members of the body with the same name, such as its messages.
+    """
     start: Json = {key: body[key] for key in ("model", "stream") if key in body}
-    return {**start, **members, **{key: body[key] for key in body if key not in start}}
+    first = start | members
+    return first | {key: body[key] for key in body if key not in first}
 
 
 def _messages_after(

@@ -19,7 +19,7 @@ from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.required import is_reframed, shown_capabilities
 from harness.judging.scenario import Scenario
-from harness.judging.translation import is_sayable, translate_expectation
+from harness.judging.translation import translate_expectation
 from harness.normalizers.protocol import Normalizer
 from harness.results.case import Case
 from harness.results.expectation import Expectation, Field
@@ -146,13 +146,6 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
                 and (not scenario.text_dialect or scenario.text_dialect in normalizer.text_dialects)
                 and scenario.allows(declared)
             )
-        )
-        and all(
-            is_sayable(interaction, expected, normalizer)
-            for interaction, expected in zip(
-                subject.cassette.interactions, subject.expectations, strict=True
-            )
-            if normalizer.front
         )
     )
 

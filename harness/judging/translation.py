@@ -13,7 +13,7 @@ from harness.dialects.table import oracle_reading
 from harness.normalizers.protocol import Normalizer
 from harness.results.expectation import Expectation, Field
 from harness.results.translation import Feature, Unsaid, load_translation
-from harness.turns.deltas import CUT_SHORT, FinishReason
+from harness.turns.deltas import CUT_SHORT
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
 
@@ -31,6 +31,7 @@ class _Stream(msgspec.Struct, frozen=True):
 
     @property
     def cut_short(self) -> bool:
+        """Whether the model was stopped before its answer was complete."""
         return self.expected.finish in CUT_SHORT or self.reading.meaning in CUT_SHORT
 
 
@@ -39,19 +40,9 @@ _FEATURES: Final[Mapping[Feature, Callable[[_Stream], bool]]] = {
     "call-at-limit": lambda it: it.cut_short and bool(it.expected.calls or it.expected.rejected),
     "error-status": lambda it: it.interaction.status >= _FIRST_ERROR_STATUS,
     "failure": lambda it: it.expected.failure is not None,
-    "mid-stream-failure": lambda it: (
-        it.expected.failure is not None and it.interaction.status < _FIRST_ERROR_STATUS
-    ),
     "no-usage": lambda it: not it.reading.usages,
-    "no-call-ids": lambda it: any(call.id is None for call in it.expected.calls),
-    "odd-finish": lambda it: it.expected.finish is FinishReason.OTHER,
-    "other-framing": lambda it: not it.reading.quirks.isdisjoint(("JSON-FOR-STREAM",)),
-    "reasoning": lambda it: bool(it.expected.reasoning or it.reading.reasoning),
     "refusal": lambda it: it.expected.failure == "refusal" or bool(it.reading.refusal),
     "server-tools": lambda it: not it.reading.quirks.isdisjoint(_SERVER_TOOLS),
-    "text-call-markup": lambda it: it.reading.text_markup or it.expected.has_text_calls,
-    "two-ids-at-one-index": lambda it: "PARALLEL-SAME-INDEX" in it.reading.quirks,
-    "unended": lambda it: not it.reading.ended or it.interaction.broken,
     "unusable-arguments": lambda it: bool(it.expected.rejected),
 }
 
@@ -69,14 +60,6 @@ def unsaid_entries(
             for each in expected.readings
         ):
             yield name, entry
-
-
-def is_sayable(
-    interaction: Interaction, expected: Expectation, normalizer: Normalizer
-) -> bool:
-    """Return whether a cell can be judged: no entry says that the API cannot have it."""
-    found = unsaid_entries(interaction, expected, normalizer)
-    return not any(entry.unsupported for _, entry in found)
 
 
 def translate_expectation(

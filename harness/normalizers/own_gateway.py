@@ -30,6 +30,7 @@ from harness.wire.interaction import Interaction, Request
 EditRequest: TypeAlias = Callable[[NeutralRequest], NeutralRequest]
 EditDeltas: TypeAlias = Callable[[Iterable[Delta]], Iterable[Delta]]
 EditBody: TypeAlias = Callable[[bytes], bytes]
+EditArrived: TypeAlias = Callable[[tuple[Request, ...]], tuple[Request, ...]]
 
 _FIRST_ERROR_STATUS: Final = 400
 _JSON: Final = (("content-type", "application/json"),)
@@ -44,12 +45,14 @@ class OwnGateway(msgspec.Struct, frozen=True):
         edit_request: changes the request on the way up; a fault in a mutant.
         edit_deltas: changes the response on the way down; a fault in a mutant.
         edit_body: changes the bytes of the answer; a fault in a mutant.
+        edit_arrived: changes the list of requests that are sent upstream; a fault in a mutant.
     """
 
     front: str
     edit_request: EditRequest | None = None
     edit_deltas: EditDeltas | None = None
     edit_body: EditBody | None = None
+    edit_arrived: EditArrived | None = None
 
     def request(self, asked: Request, dialect: str, uri: str) -> Request:
         """Return the request to send upstream, to `uri`, in `dialect`."""
@@ -132,7 +135,10 @@ class _LocalLink:
         asked = question_in(gateway.front, interaction, "replay", _URL, ())
         arrived = gateway.request(asked, interaction.dialect, interaction.request.uri)
         answer = gateway.response(replace(interaction, body=b"".join(reads)), asked)
-        self.latest = Exchange(answer, (arrived,))
+        requests = (arrived,)
+        if gateway.edit_arrived is not None:
+            requests = gateway.edit_arrived(requests)
+        self.latest = Exchange(answer, requests)
         yield from respond(answer.without_body(), iter([answer.body]))
 
 

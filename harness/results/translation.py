@@ -23,17 +23,9 @@ Feature = Literal[
     "call-at-limit",
     "error-status",
     "failure",
-    "mid-stream-failure",
-    "no-call-ids",
     "no-usage",
-    "odd-finish",
-    "other-framing",
-    "reasoning",
     "refusal",
     "server-tools",
-    "text-call-markup",
-    "two-ids-at-one-index",
-    "unended",
     "unusable-arguments",
 ]
 
@@ -51,7 +43,6 @@ class Unsaid(File, frozen=True):
         hides: fields of the turn that are not judged; `ids` for the ids of calls.
         any_failure: whether any code and message of the failure is right.
         may_fail: whether the turn may fail instead.
-        unsupported: whether the cell is not judged at all.
         policy: a policy such as `usage=estimated` that a gateway must declare; "" for none.
         source: URLs of specifications, API references and issues.
     """
@@ -66,7 +57,6 @@ class Unsaid(File, frozen=True):
     hides: tuple[Field | Literal["ids"], ...] = ()
     any_failure: bool = False
     may_fail: bool = False
-    unsupported: bool = False
     policy: str = ""
 
     def holds(self, dialect: str, front: str, policies: dict[str, str]) -> bool:

@@ -23,15 +23,17 @@ from harness.judging.rules import (
     cost,
     deltas,
     finish,
+    gateway,
     markup,
     replays,
     text,
 )
 
+_TURN_FAMILIES = (
+    *(calls, arguments, text, markup, finish, deltas, replays, arguments_time, gateway),
+)
 TURN_RULES: dict[str, Rule[TurnEvidence]] = {
-    rule.id: rule
-    for family in (calls, arguments, text, markup, finish, deltas, replays, arguments_time)
-    for rule in turn_rule.of_module(family.__name__)
+    rule.id: rule for family in _TURN_FAMILIES for rule in turn_rule.of_module(family.__name__)
 }
 CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
     rule.id: rule

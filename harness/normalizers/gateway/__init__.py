@@ -23,6 +23,7 @@ from harness.normalizers.respond import respond
 from harness.playback.upstream import Upstream
 from harness.project import DeclaredNormalizer
 from harness.results.exchange import Exchange
+from harness.results.translation import require_gateway_policies
 from harness.turns.deltas import Delta
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Interaction, Request
@@ -57,6 +58,7 @@ def gateway_normalizer(text: str, declared: DeclaredNormalizer | None = None) ->
         NormalizerLoadError: the settings cannot be used.
     """
     settings = settings_of(text, declared)
+    require_gateway_policies((declared.policies if declared else None) or {}, f"gateway:{text}")
     gateway = _gateway(settings)
     reader = gateway.reader
     return Normalizer(
@@ -69,7 +71,6 @@ def gateway_normalizer(text: str, declared: DeclaredNormalizer | None = None) ->
         kind="gateway" if reader is None else reader.kind,
         hides=frozenset() if reader is None else reader.hides,
         summary=f"gateway with the front {settings.front}",
-        policies={"arguments": "append"},
         front=settings.front,
         parallel=settings.is_parallel,
         link=gateway,

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from harness import shipped
-from harness.checks.server_duties import load_server_duties
+from harness.results.server_duties import load_server_duties
 from harness.results.catalogue import load_catalogue
 
 DIALECTS = Path(__file__).parents[2] / "harness" / "dialects"
