@@ -53,7 +53,7 @@ def target_options(*, has_default: bool) -> Decorator:
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def with_clients(  # noqa: PLR0913 - one parameter for each option
+        def with_clients(
             *values: object,
             names: tuple[str, ...],
             clients: tuple[str, ...],

@@ -115,8 +115,11 @@ def _sayable(deltas: Iterable[Delta]) -> Iterator[Delta]:
         if isinstance(delta, SealedDelta):
             continue
         if isinstance(delta, ArgumentsDelta) and delta is last.get(delta.index):
-            delta = replace(delta, fragment=delta.fragment.rstrip().removesuffix("}"))
-        yield replace(delta, raw="") if isinstance(delta, Finish) else delta
+            yield replace(delta, fragment=delta.fragment.rstrip().removesuffix("}"))
+        elif isinstance(delta, Finish):
+            yield replace(delta, raw="")
+        else:
+            yield delta
 
 
 class _LocalLink:

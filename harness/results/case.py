@@ -46,7 +46,7 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 class Crossing(msgspec.Struct, frozen=True):
-    """What crossed a gateway in the replay of a case; long texts are cut.
+    r"""What crossed a gateway in the replay of a case; long texts are cut.
 
     Fields:
         front: the dialect in which the gateway answers.
@@ -54,7 +54,7 @@ class Crossing(msgspec.Struct, frozen=True):
         uri: the address of that request.
         arrived: the requests that arrived upstream: path and body of each.
         status: the HTTP status of the answer.
-        answer: the body of the answer; bytes that are not UTF-8 as `\\xFF`.
+        answer: the body of the answer; bytes that are not UTF-8 as `\xFF`.
     """
 
     front: str

@@ -46,7 +46,8 @@ def _is_spoilt(evidence: TurnEvidence) -> bool:
     """Return whether the upstream failed, or sent a call that no API can hand over."""
     upstream, expected = evidence.interaction, evidence.expectation
     is_failed = upstream.status >= _FIRST_ERROR_STATUS or expected.failure is not None
-    return upstream.broken or is_failed or bool(expected.rejected)
+    has_bad_call = expected.rejected or any(not call.name for call in evidence.oracle.calls or ())
+    return upstream.broken or is_failed or bool(has_bad_call)
 
 
 @turn_rule("REQUEST-ONCE", Outcome.MISMATCH)

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from harness.dialects.table import DIALECTS, request_body
 from harness.errors import NormalizerLoadError, UsageError
-from harness.normalizers.gateway.exchange import send
-from harness.normalizers.gateway.neutral import build_request, read_neutral
+from harness.normalizers.gateway.exchange import GatewayError, send
+from harness.normalizers.gateway.neutral import NO_QUESTION, build_request, read_neutral
 from harness.normalizers.gateway.process import GatewayProcess, free_port, is_listening
 from harness.normalizers.gateway.settings import GatewaySettings, settings_of
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
@@ -92,12 +92,9 @@ def question_in(
     A request that was recorded in this API is sent as it is, but for the name of the model.
     """
     neutral = read_neutral(interaction.dialect, interaction.request)
-    if neutral is None:
-        neutral = read_neutral(front, Request(body=b"{}"))
-    assert neutral is not None  # of an object
     recorded = request_body(interaction.request.body) if interaction.dialect == front else None
     if recorded is None:
-        body = build_request(neutral, front, model, url) or {}
+        body = build_request(neutral or NO_QUESTION, front, model, url) or {}
     else:
         body = recorded | ({"model": model} if "model" in recorded else {})
     if front == "openai-chat":  # an SDK asks for the numbers of tokens by this option
@@ -175,8 +172,7 @@ class _Gateway:
         """Send the question to the gateway, and yield the deltas of its answer."""
         self.latest = None
         if self._upstream is None:
-            self.prepare()
-        assert self._upstream is not None  # `prepare` has started it
+            raise GatewayError("`prepare` was not called")
         settings = self._settings
         question = question_in(
             settings.front, interaction, settings.model, self._url, settings.headers

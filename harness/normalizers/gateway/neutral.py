@@ -68,7 +68,7 @@ OPTIONS: Final[Mapping[str, Mapping[Option, tuple[str, ...]]]] = {
         "stop": ("stop_sequences",),
     },
 }
-# The member with the choice of tools -> its value for each choice. A required tool has its own form.
+# The member with the choice of tools, and its value for each choice but a required tool.
 _CHOICES: Final[Mapping[str, tuple[str, Mapping[str, object]]]] = {
     "openai-chat": ("tool_choice", {"any": "required", "none": "none"}),
     "mistral": ("tool_choice", {"any": "any", "none": "none"}),
@@ -129,6 +129,10 @@ class NeutralRequest(msgspec.Struct, frozen=True):
     choice: str
     is_serial: bool
     options: dict[Option, Any]
+
+
+# Stands for a request that was not recorded.
+NO_QUESTION: Final = NeutralRequest("", "", (), (), "", is_serial=False, options={})
 
 
 def read_neutral(dialect: str, request: Request) -> NeutralRequest | None:
