@@ -112,9 +112,10 @@ def init_command(target: str | None, *, name: str) -> None:
     """Write the files with which the repository in this folder tests CLIENT.
 
     CLIENT is the module:callable of a normalizer, the name of a bundled adapter, such as
-    openai-sdk, or gateway:URL, an endpoint of a gateway. Default: a new file, conformance_client.py, that you complete. The other files are
-    the table [tool.harness] in pyproject.toml, a test, a workflow of GitHub Actions, and a first
-    scenario with its cassette. Existing files are kept.
+    openai-sdk, or gateway:URL, an endpoint of a gateway. Default: a new file,
+    conformance_client.py, that you complete. The other files are the table [tool.harness] in
+    pyproject.toml, a test, a workflow of GitHub Actions, and a first scenario with its cassette.
+    Existing files are kept.
     """
     root = Path.cwd()
     require_writable(root, "Change to a folder that can be written to.")

@@ -35,7 +35,7 @@ FRONTS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 GATEWAYS = [each for name, each in MUTANTS.items() if each.front]
 
 # A gateway that passes through: it sends the body of each request to its upstream unchanged.
-PASS_THROUGH = """
+FORWARDING = """
 import http.client, http.server, sys
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -102,7 +102,7 @@ def test_a_request_says_the_same_in_each_api(front: str) -> None:
 
 def test_a_gateway_process_that_passes_through_conforms(tmp_path: Path) -> None:
     script = tmp_path / "pass_through.py"
-    script.write_text(PASS_THROUGH)
+    script.write_text(FORWARDING)
     (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
     url = "http://127.0.0.1:{port}/v1/chat/completions"
     result = _judge(subject, url, f"{sys.executable} {script} {{port}} {{upstream}}")
@@ -111,7 +111,7 @@ def test_a_gateway_process_that_passes_through_conforms(tmp_path: Path) -> None:
 
 def test_a_gateway_that_asks_another_api_is_not_judged(tmp_path: Path) -> None:
     script = tmp_path / "wrong_path.py"
-    script.write_text(PASS_THROUGH)
+    script.write_text(FORWARDING)
     (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
     command = f"{sys.executable} {script} {{port}} {{upstream}} /v1/messages"
     result = _judge(subject, "http://127.0.0.1:{port}/v1/chat/completions", command)

@@ -14,10 +14,11 @@ from threading import Thread
 from typing import IO, Final, cast
 
 from harness.errors import NormalizerLoadError
+from harness.workers import process_limits
 from harness.workers.descendants import kill_group
 
 _HOST: Final = "127.0.0.1"
-_START_SECONDS: Final = 90.0
+_START_SECONDS: Final = 180.0
 _STOP_SECONDS: Final = 3.0
 _POLL_SECONDS: Final = 0.1
 _CONNECT_SECONDS: Final = 1.0
@@ -64,6 +65,7 @@ class GatewayProcess:
             return
         if self._process is not None:
             self.close()
+        process_limits.renew(_START_SECONDS)
         try:
             self._process = process = subprocess.Popen(  # noqa: S603 - the user's own command
                 self._words,
