@@ -40,12 +40,13 @@ class Call(msgspec.Struct, frozen=True):
     arguments: str
     error: ParseError | None
     kind: CallKind
+    namespace: str = ""
 
     @property
     def action(self) -> object:
         """What is executed; equal for two calls that do the same."""
         value = meaning(self.arguments) if self.kind == "function" else self.arguments
-        return self.kind, self.name, value
+        return self.kind, self.namespace, self.name, value
 
 
 Part: TypeAlias = (
@@ -101,7 +102,7 @@ def parts_of(deltas: Iterable[Delta]) -> tuple[Part, ...]:
     for delta in deltas:
         if isinstance(delta, ToolCallStart):
             places[delta.index] = len(parts)
-            parts.append(Call(delta.id, delta.name, "", None, delta.kind))
+            parts.append(Call(delta.id, delta.name, "", None, delta.kind, delta.namespace))
         elif isinstance(delta, ArgumentsDelta | ToolCallRejected | ToolCallEnd):
             place = places[delta.index]
             call = parts[place]
@@ -125,7 +126,7 @@ def deltas_of(parts: Iterable[Part]) -> Iterator[Delta]:
         if not isinstance(part, Call):
             yield part
             continue
-        yield ToolCallStart(index, part.id, part.name, part.kind)
+        yield ToolCallStart(index, part.id, part.name, part.kind, part.namespace)
         if part.arguments:
             yield ArgumentsDelta(index, part.arguments)
         yield ToolCallRejected(index, part.error) if part.error else ToolCallEnd(index)
@@ -205,6 +206,27 @@ def _swap_id(response: Response, random: Random) -> Parts | None:
     one, other = response.call(first), response.call(second)
     parts[first], parts[second] = replace(one, id=other.id), replace(other, id=one.id)
     return parts
+
+
+@_mutation("name-changed")
+def _change_name(response: Response, random: Random) -> Parts | None:
+    """Give a call the name of another tool, or a part of its name if there is only one tool."""
+    calls = response.calls()
+    if not calls:
+        return None
+    index = random.choice(calls)
+    call = response.call(index)
+    others = [name for name in response.tools if name != call.name]
+    return _with(response, index, replace(call, name=random.choice(others or [call.name[:-1]])))
+
+
+@_mutation("namespace-dropped")
+def _drop_namespace(response: Response, random: Random) -> Parts | None:
+    calls = [index for index in response.calls() if response.call(index).namespace]
+    if not calls:
+        return None
+    index = random.choice(calls)
+    return _with(response, index, replace(response.call(index), namespace=""))
 
 
 # The tokens of valid JSON; a text before a colon is a key.
@@ -306,6 +328,10 @@ def _change_usage(response: Response, random: Random) -> Parts | None:
 
 @_mutation("usage-dropped")
 def _drop_usage(response: Response, random: Random) -> Parts | None:  # noqa: ARG001 - all of it
+    """Drop the numbers of tokens, unless all of them are 0, as a turn without numbers counts."""
+    usages = [part.usage for part in response.parts if isinstance(part, UsageDelta)]
+    if not any(usage.input_tokens or usage.output_tokens for usage in usages[-1:]):
+        return None
     parts: Parts = [part for part in response.parts if not isinstance(part, UsageDelta)]
     return parts if len(parts) < len(response.parts) else None
 

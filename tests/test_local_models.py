@@ -27,8 +27,10 @@ from scripts.ranking_page import page
 
 ROOT = Path(__file__).parents[1]
 # Where a local server answered; a name or address of any other machine has no place here.
-LOCAL = re.compile(r"http://127\.0\.0\.1:[0-9]+/v1/chat/completions")
+LOCAL = re.compile(r"http://127\.0\.0\.1:[0-9]+/v1/(chat/completions|responses|messages)")
 SOURCE = re.compile(r"[a-z-]+ [0-9.]+.*; prompts\.yaml [a-z-]+, seed [0-9]+, temperature 0\.[28]")
+# What a prompt's id has behind that of its way.
+ADDED = re.compile(r"\+(talk|responses|messages|thinking)")
 FEWEST = 30
 
 
@@ -110,7 +112,7 @@ def test_recordings_hold_what_was_asked() -> None:
         assert cassette.due == ("" if talk else asked().tasks[row].due)
         language: Language = "zh" if "-zh/" in cassette.prompt else "en"
         ways = {way.prompt_id(language): way for way in WAYS.values()}
-        way = ways[cassette.prompt.removesuffix("+talk")]
+        way = ways[ADDED.sub("", cassette.prompt)]
         toolbox, question = question_of(row, language)
         offered = asked().toolboxes[toolbox].offered(language)
         request = read_request(cassette.dialect, cassette.interactions[0].request)

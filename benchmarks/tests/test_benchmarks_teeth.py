@@ -19,7 +19,15 @@ from benchmarks.turn_mutations import (
 )
 from harness import shipped
 from harness.normalizers.reference import normalizer as reference
-from harness.turns.deltas import Finish, FinishReason, ParseError, ReasoningDelta, TextDelta
+from harness.turns.deltas import (
+    Finish,
+    FinishReason,
+    ParseError,
+    ReasoningDelta,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 from harness.wire.cassette_file import load_cassette
@@ -79,6 +87,25 @@ def test_only_ids_of_the_provider_are_swapped() -> None:
     ]
     assert ids(mutated("id-swapped", ONE)) == ["call_swapped"]
     assert mutated("id-swapped", ONE, sent="") is None
+
+
+def test_a_name_and_a_namespace_are_changed() -> None:
+    named = mutated("name-changed", replace(ONE, name="get_time"), REJECTED)
+    assert named is not None
+    assert [call.name for call in named.tool_calls] == ["get_weather"]
+    shorter = mutated("name-changed", replace(ONE, name="get_weather"))
+    assert shorter is not None
+    assert [call.name for call in shorter.tool_calls] == ["get_weathe"]
+    assert mutated("name-changed", REJECTED) is None
+    assert mutated("namespace-dropped", ONE) is None
+    without = mutated("namespace-dropped", replace(ONE, namespace="travel"))
+    assert without == fold(deltas_of((ONE, END)))
+
+
+def test_numbers_of_tokens_are_dropped_unless_they_are_0() -> None:
+    assert mutated("usage-dropped", ONE, UsageDelta(Usage(3, 0))) == fold(deltas_of((ONE, END)))
+    assert mutated("usage-dropped", ONE, UsageDelta(Usage(0, 0))) is None
+    assert mutated("usage-dropped", ONE) is None
 
 
 @pytest.mark.parametrize("draw", range(9))

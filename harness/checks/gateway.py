@@ -32,7 +32,7 @@ def check_gateway(name: str) -> Iterator[Check]:
     """
     gateway = load_normalizer(name)
     if gateway.link is None:
-        raise UsageError(f"{name} is no gateway", hint='Its target must be "gateway:URL".')
+        raise UsageError(f"{name} is not a gateway", hint='Its target must be "gateway:URL".')
     gateway.link.prepare()
     yield Check(f"the gateway runs, front {gateway.front}", ok=True, count=1, detail=())
     one = len(gateway.dialects) == 1

@@ -5,14 +5,17 @@ the server must send instead, and sources.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from typing import Final
 
 import msgspec
 
-from harness.dialects.table import DIALECTS
+from harness.checks.contract.judge import judge_stream, members_unjudged
+from harness.checks.lint_scope import LintScope
+from harness.checks.turn_duties import turn_deviations
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
 from harness.judging.contract import contract_deviations
 from harness.recording.identify import identify
@@ -20,12 +23,15 @@ from harness.recording.importing import asked_for_stream, reasons_to_skip
 from harness.results.catalogue import Quirk, Severity
 from harness.results.finding import LEVELS, Level
 from harness.results.server_duties import load_server_duties
+from harness.turns.oracle_reading import Deviation
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 
 SCHEMA: Final = 1
 _MOST_BYTES: Final = 300
+_FIRST_ERROR_STATUS: Final = 400
+_NO_STREAM: Final = "JSON-FOR-STREAM"
 
 
 class LintFinding(msgspec.Struct, frozen=True):
@@ -34,7 +40,8 @@ class LintFinding(msgspec.Struct, frozen=True):
     Fields:
         place: the path or id of the cassette, as given to `lint_cassette`.
         interaction: the index of the interaction in the cassette, from 0.
-        quirk: the id of the quirk that describes the deviation.
+        quirk: the id of the quirk that describes the deviation; in lower case or with dots, the id
+            of a duty that the catalogue does not list, such as `chunk.choices[].finish_reason`.
         level: the level of the server's duty; MAY if the API documents the deviation.
         severity: what happens in a client that does not expect it.
         send: what the server must send instead.
@@ -42,6 +49,7 @@ class LintFinding(msgspec.Struct, frozen=True):
         offset: offset in the body of the event that deviates.
         bytes: the first 300 bytes of the event as text; bytes that are not UTF-8 as `\xFF`.
         sources: URLs of the reference of the API, and of reports.
+        clients: the clients that are known to fail, each with its version and what happens.
     """
 
     place: str
@@ -56,6 +64,7 @@ class LintFinding(msgspec.Struct, frozen=True):
     offset: int
     bytes: str
     sources: tuple[str, ...]
+    clients: tuple[str, ...] = ()
 
 
 class LintSkipped(msgspec.Struct, frozen=True):
@@ -74,16 +83,31 @@ class LintReport(msgspec.Struct, frozen=True):
         streams: the number of judged streams.
         findings: those with a level MUST first, then by cassette, interaction and offset.
         skipped: the interactions that were not judged.
+        checked: what the streams were judged by, one phrase each.
+        unchecked: what could not be judged, and why.
     """
 
     schema: int
     streams: int
     findings: tuple[LintFinding, ...]
     skipped: tuple[LintSkipped, ...]
+    checked: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     def with_level(self, level: Level) -> tuple[LintFinding, ...]:
         """Return the findings that have `level`."""
         return tuple(each for each in self.findings if each.level == level)
+
+    def breaking(self, clients: Collection[str]) -> "LintReport":
+        """Return the report with only what is known to break one of `clients`, and for whom."""
+        findings = []
+        for each in self.findings:
+            broken = tuple(it for it in each.clients if it.partition(" ")[0] in clients)
+            if broken:
+                findings.append(msgspec.structs.replace(each, clients=broken))
+        limits = f"what breaks {', '.join(clients)}, other than absent members"
+        unchecked = (*self.unchecked, limits)
+        return msgspec.structs.replace(self, findings=tuple(findings), unchecked=unchecked)
 
 
 def lint_cassettes(
@@ -96,7 +120,8 @@ def lint_cassettes(
         catalogue: quirks by id.
         least: the lowest level to report; MAY for all deviations.
     """
-    parts = [lint_cassette(place, cassette, catalogue) for place, cassette in cassettes]
+    scope = LintScope()
+    parts = [lint_cassette(place, cassette, catalogue, scope) for place, cassette in cassettes]
     levels = LEVELS[: LEVELS.index(least) + 1]
     every = chain.from_iterable(part.findings for part in parts)
     findings = (each for each in every if each.level in levels)
@@ -105,16 +130,24 @@ def lint_cassettes(
         sum(part.streams for part in parts),
         tuple(sorted(findings, key=lambda it: LEVELS.index(it.level))),
         tuple(chain.from_iterable(part.skipped for part in parts)),
+        tuple(scope.checked()),
+        tuple(scope.unchecked()),
     )
 
 
-def lint_cassette(place: str, cassette: Cassette, catalogue: dict[str, Quirk]) -> LintReport:
+def lint_cassette(
+    place: str,
+    cassette: Cassette,
+    catalogue: dict[str, Quirk],
+    scope: LintScope | None = None,
+) -> LintReport:
     """Return the deviations in the streams of one cassette, in the order of the bytes.
 
     Args:
         place: the path or id of the cassette that findings show.
         cassette: the cassette.
         catalogue: quirks by id.
+        scope: notes what is judged, if given.
     """
     named = identify(cassette)
     findings: list[LintFinding] = []
@@ -125,6 +158,8 @@ def lint_cassette(place: str, cassette: Cassette, catalogue: dict[str, Quirk]) -
         if why:
             skipped.append(LintSkipped(place, number, why))
         else:
+            if scope is not None:
+                scope.add(interaction, _members_unjudged(interaction))
             findings.extend(_findings(place, number, interaction, catalogue))
     streams = len(named.interactions) - len(skipped)
     return LintReport(SCHEMA, streams, tuple(findings), tuple(skipped))
@@ -143,22 +178,71 @@ def _findings(
 ) -> Iterator[LintFinding]:
     dialect = DIALECTS[interaction.dialect]
     starts = _event_offsets(interaction.body)
-    for each in contract_deviations(interaction, asked_for_stream(interaction)):
-        duty, quirk = load_server_duties()[each.quirk], catalogue[each.quirk]
+    deviations = _deviations(interaction)
+    noted = {each.quirk for each in deviations}
+    by_table = () if _no_stream(interaction) else judge_stream(interaction)
+    clients = {each.duty: each.clients for each in by_table}
+    for each in deviations:
+        duty, quirk = load_server_duties()[each.quirk], catalogue.get(each.quirk)
         yield LintFinding(
             place,
             number,
             dialect.name,
             each.quirk,
             duty.level_in(dialect.name, ambiguous=each.ambiguous),
-            quirk.title,
-            quirk.severity,
+            quirk.title if quirk else duty.title,
+            quirk.severity if quirk else duty.severity,
             duty.send,
             each.ambiguous,
             each.offset,
             _event_text(interaction.body, each.offset, starts),
-            (dialect.reference, *quirk.references),
+            (dialect.reference, *(quirk.references if quirk else ())),
+            clients.get(each.quirk, ()),
         )
+    # What the oracle has noted is a finding above.
+    for found in (it for it in by_table if noted.isdisjoint((it.duty, *it.same))):
+        yield LintFinding(
+            place=place,
+            interaction=number,
+            dialect=dialect.name,
+            quirk=found.duty,
+            level=found.level,
+            title=found.title,
+            severity=found.severity,
+            send=found.send,
+            ambiguous=False,
+            offset=found.offset,
+            bytes=_event_text(interaction.body, found.offset, starts),
+            sources=(dialect.reference, *found.sources),
+            clients=found.clients,
+        )
+
+
+def _members_unjudged(interaction: Interaction) -> str:
+    return _no_stream(interaction) or members_unjudged(interaction)
+
+
+def _no_stream(interaction: Interaction) -> str:
+    """Return why the table of its API does not describe a response; "" if it is a stream."""
+    if interaction.status >= _FIRST_ERROR_STATUS:
+        return f"the status is {interaction.status}"
+    if asked_for_stream(interaction) is False:
+        return "the request does not ask for a stream"
+    is_document = _NO_STREAM in oracle_reading(interaction).quirks
+    return "the response is one JSON document" if is_document else ""
+
+
+def _deviations(interaction: Interaction) -> list[Deviation]:
+    """Return the deviations of a stream without those that its request or status explains."""
+    found = contract_deviations(interaction, asked_for_stream(interaction))
+    if interaction.status >= _FIRST_ERROR_STATUS:
+        return found
+    noted = {each.quirk for each in found}
+    for each in turn_deviations(interaction, oracle_reading(interaction)):
+        if each.quirk not in noted:
+            noted.add(each.quirk)
+            found.append(each)
+    return found
 
 
 def _event_offsets(body: bytes) -> list[int]:

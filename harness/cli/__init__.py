@@ -41,6 +41,7 @@ _COMMANDS = {
     "drift": "Test whether rates in the rows of `measure` fell on a day, and exit with code 1.",
     "query": "Answer SQL about the rows of `measure` or about a run.",
     "lint": "List what the streams of a server violate of the contract of their API.",
+    "contract": "Compare the members of recorded streams, old and new.",
     "fuzz": "Search for inputs on which normalizers and agents fail.",
     "replay": "Replay one cell, and print its reads, frames and deltas.",
     "repro": "Print a script that shows a failure to the maintainers of a library.",

@@ -126,9 +126,11 @@ def _escaped(text: str, signs: dict[str, str]) -> str:
 
 
 def report_to_github(run: Run, summary: Summary) -> None:
-    """Append to the file GITHUB_STEP_SUMMARY; print annotations if GITHUB_ACTIONS is "true".
+    """Write what GitHub shows for a run: a summary, and annotations of what failed the gate.
 
-    Annotations go to standard error, because standard output has the results.
+    The summary is appended as Markdown to the file that the variable GITHUB_STEP_SUMMARY names, if
+    it is set. Annotations are printed if GITHUB_ACTIONS is "true", to standard error, because
+    standard output has the results.
     """
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:

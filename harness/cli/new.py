@@ -14,12 +14,13 @@ import msgspec
 
 from harness import shipped
 from harness.checks.lint import lint_cassette
+from harness.checks.turn_duties import written_dialect
 from harness.cli.cassette_options import dialect_option, resolve_cassette
 from harness.cli.options import output_option, safe_name
 from harness.cli.pasted import pasted_cassette
 from harness.cli.quirks import require_quirk
 from harness.cli.run_files import require_writable, writing
-from harness.dialects.table import DIALECTS, oracle_reading, read_request, tool_names
+from harness.dialects.table import DIALECTS, oracle_reading, read_request
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
@@ -31,13 +32,10 @@ from harness.judging.scenario_text import dialect_of, scenario_text
 from harness.recording.importing import Labels
 from harness.reporting.visible import marked
 from harness.results.catalogue import Quirk, load_catalogue
-from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
-from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, ToolCallStart
-from harness.turns.oracle_reading import OracleReading
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.interaction import Interaction
 
 _DEFAULT_DIALECT: Final = "openai-chat"
 _HELLO: Final = "Hello."
@@ -340,7 +338,7 @@ def write_scenario(
     """
     readings = [oracle_reading(interaction) for interaction in cassette.interactions]
     expected = list(map(expectation_from, readings))
-    dialects = (*map(dialect_of, expected), *map(_written_dialect, cassette.interactions, readings))
+    dialects = (*map(dialect_of, expected), *map(written_dialect, cassette.interactions, readings))
     more = {
         "text_dialect": next(filter(None, dialects), ""),
         "capabilities": sorted(shown_capabilities(cassette.interactions, readings)),
@@ -362,20 +360,3 @@ def open_reasons(cassette: Cassette) -> tuple[str, ...]:
     readings = map(oracle_reading, cassette.interactions)
     pairs = (pair for reading in readings for pair in reading.unknown)
     return tuple(dict.fromkeys(f"{part}: {reason}" for part, reason in pairs))
-
-
-def _written_dialect(interaction: Interaction, reading: OracleReading) -> str:
-    """Return the text dialect that finds a call in a text whose calls are ambiguous; else ""."""
-    if not reading.text_markup:
-        return ""
-    tools = read_request(interaction.dialect, interaction.request).tools
-    named = (Tool(name, "", {}) for name in tool_names(interaction))
-    texts = (reading.text, reading.reasoning)
-    for name in TEXT_DIALECTS:
-        policy = TextPolicy(frozenset((name,)), reasoning="calls")
-        for text in filter(None, texts):
-            deltas = (TextDelta(text), Finish(FinishReason.STOP, "stop"))
-            found = read_text_calls(deltas, tools or tuple(named), policy)
-            if any(isinstance(delta, ToolCallStart) for delta in found):
-                return name
-    return ""

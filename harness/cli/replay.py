@@ -17,6 +17,7 @@ from harness.errors import UsageError
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.make_case import crossing_of
 from harness.judging.replaying import replay
+from harness.judging.unread import unread_members
 from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
@@ -238,6 +239,9 @@ def _replay_lines(
     yield f"{marked(result.cell)}  {plain(result.title)}"
     cassette = marked(loaded.cassette.id)
     yield f"cassette {cassette}, interaction {place}, {len(interaction.body)} bytes"
+    unread = unread_members(interaction, loaded.oracle_readings[place])
+    if unread:
+        yield f"members with text that no rule judges: {plain(', '.join(unread))}"
     if normalizer.link is not None:
         normalizer.link.prepare()
     shown = replay(normalizer, interaction, chunking)

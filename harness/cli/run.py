@@ -60,6 +60,7 @@ from harness.runs.declared import (
     declared_normalizer,
     facts_of,
     facts_of_agent,
+    share_a_port,
     third_party_clients,
 )
 from harness.runs.engine import Engine, open_engine
@@ -333,22 +334,13 @@ def _processes(
         others: the third-party clients.
         engine: the engine that starts the processes.
     """
-    if not all(declared_normalizer(name).parallel for name in _turn_clients(planned)):
+    if share_a_port(planned):
         return 1  # they share one port, the upstream of a gateway
     if not engine.is_local:
         return jobs or engine.threads
     cores = os.cpu_count() or 1
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
     return 0 if few and not others else jobs or max(2, cores)
-
-
-def _turn_clients(planned: tuple[Job, ...]) -> frozenset[str]:
-    """Return the names of the normalizers that `planned` runs."""
-    return frozenset(
-        job.normalizer
-        for job in planned
-        if not job.subject.conversation and job.subject.kind not in ("log", "unreadable")
-    )
 
 
 def _finish_run(  # noqa: PLR0913 - what the options say
@@ -370,18 +362,10 @@ def _finish_run(  # noqa: PLR0913 - what the options say
             write_text(page, render_page(run, context_of(path, run), summary.gate, questions))
         _print(run, summary, style, ranked=ranked)
     print_unread(run, subjects)
-    _print_not_played(run)
     _print_status(run, summary, page)
     save_baseline(run, summary.gate, policy)
     report_to_github(run, summary)
     return EXIT_CODES[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
-
-
-def _print_not_played(run: Run) -> None:
-    """Print why cells of gateways were not judged, each reason once."""
-    reasons = Counter(each.unsupported for each in run.results if each.unsupported)
-    for reason, count in reasons.most_common(_MOST_SHOWN):
-        click.echo(f"not judged: {pluralize(count, 'cell')}: {plain(str(reason))}", err=True)
 
 
 def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:
@@ -402,14 +386,15 @@ def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:
 
 def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
     print_gate(summary.gate)
-    if run.footer is not None and run.footer.interrupted:
-        done, total = run.footer.results, run.footer.results + run.footer.not_run
-        click.echo(f"interrupted: {done} of {total} cells are in the run", err=True)
-    unchecked = Counter(
-        turn.unchecked for result in run.results for turn in result.turns if turn.unchecked
-    )
-    for why, count in unchecked.most_common(_MOST_SHOWN):
+    if (footer := run.footer) is not None and footer.interrupted:
+        total = footer.results + footer.not_run
+        click.echo(f"interrupted: {footer.results} of {total} cells are in the run", err=True)
+    turns = (turn for result in run.results for turn in result.turns if turn.unchecked)
+    for why, count in Counter(turn.unchecked for turn in turns).most_common(_MOST_SHOWN):
         click.echo(f"{marked(why)} ({pluralize(count, 'turn')})", err=True)
+    reasons = Counter(each.unsupported for each in run.results if each.unsupported)
+    for reason, count in reasons.most_common(_MOST_SHOWN):
+        click.echo(f"not judged: {pluralize(count, 'cell')}: {plain(str(reason))}", err=True)
     if page is not None:
         click.echo(f"report: {shlex.quote(str(page))}", err=True)
     sys.stderr.flush()

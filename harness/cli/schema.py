@@ -6,6 +6,7 @@ from typing import Any
 import click
 import msgspec
 
+from harness.checks.contract.changes import ContractDiff
 from harness.checks.lint import LintReport
 from harness.checks.text_fixtures import TextFixture
 from harness.emulation.recipe import EmulateKey, TextFormKey
@@ -55,6 +56,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "client-protocol": client_protocol_schema,
     "text-fixture": lambda: msgspec.json.schema(TextFixture),
     "drift": lambda: msgspec.json.schema(Drift),
+    "contract-diff": lambda: msgspec.json.schema(ContractDiff),
     "lint": lambda: msgspec.json.schema(LintReport),
     "badge": lambda: msgspec.json.schema(Badge),
 }

@@ -169,7 +169,10 @@ _EMPTY_FENCE: Final = re.compile(r"```[a-zA-Z_]{0,20}\s{0,20}(?:```|\Z)")
 
 
 def json_fallback_config(task: Task) -> AgentConfig:
-    """Return the agent's configuration for a provider that does not support tools."""
+    """Return how the gateway's agent works if the provider does not support tools.
+
+    Its prompt describes the tools, and the model writes each call as JSON in its text.
+    """
     known = frozenset(tool.name for tool in task.tools)
     prompt = _prompt_like(task, "json-fallback")
     return AgentConfig(

@@ -31,7 +31,7 @@ class OneKey(File, frozen=True, omit_defaults=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The names of the keys that the item has."""
+        """The names of the declared keys that this item of a scenario file contains."""
         return tuple(name for name in self.__struct_fields__ if getattr(self, name) is not UNSET)
 
     @property
@@ -290,7 +290,10 @@ class EmulateKey(File, frozen=True):
 
 
 class TextFormKey(File, frozen=True):
-    """The key `emulate` of a scenario file that takes its turns from another scenario."""
+    """A scenario file whose key `emulate` writes the calls of another scenario as text.
+
+    Only this key is read here.
+    """
 
     emulate: TextFormEntry
 

@@ -53,7 +53,9 @@ def read_file(
 
 
 def read_head(path: Path | str) -> bytes:
-    """Return the first bytes of a file, without a byte order mark.
+    """Return the start of a file, enough to recognize its format, without a byte order mark.
+
+    It has at most `_HEAD_BYTES` bytes.
 
     Raises:
         UnreadableError: the file cannot be read.

@@ -39,11 +39,12 @@ from harness.wire.interaction import Due, Request
 
 _UNREAD_CALL: Final = "CALL-IN-UNKNOWN-MEMBER"
 _EMPTY_CALLS: Final = "TOOLCALLS-EMPTY-ARRAY"
-_OTHER_ANSWERS: Final = frozenset(("ANT-SERVER-TOOLS", "BED-SERVER-TOOL", "GEM-SERVER-TOOLS"))
 # What a library hands over that parsed a call without arguments.
 _NO_ARGUMENTS: Final = "null"
 _OK: Final = 200
 _CLIENT_ERRORS: Final = range(400, 500)
+# A timeout of the server, and an error of Bedrock while it processes the model.
+_NOT_OF_CALLER: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.FAILED_DEPENDENCY)
 _LETTERS: Final = re.compile(r"[^A-Za-z]")
 # Codes with which providers say that the request is wrong or not allowed, as lower-case letters and
 # without the ending "error".
@@ -53,10 +54,12 @@ _CODES_OF_CALLER: Final = frozenset(
         "billing", "billinghardlimitreached", "contextlengthexceeded", "failedprecondition",
         "forbidden", "insufficientquota", "invalidapikey", "invalidargument", "invalidparameter",
         "invalidrequest", "invalidvalue", "missingrequiredparameter", "modelnotfound", "notfound",
-        "permission", "permissiondenied", "requesttoolarge", "resourcenotfoundexception",
-        "unauthenticated", "unauthorized", "unknownparameter", "unprocessableentity",
-        "unrecognizedclientexception", "unsupportedparameter", "unsupportedvalue",
-        "validationexception",
+        "permission", "permissiondenied", "quotaexceeded", "ratelimit", "ratelimitexceeded",
+        "requesttoolarge", "resourceexhausted", "resourcenotfoundexception",
+        "servicequotaexceededexception", "throttlingexception", "throttlingratequota",
+        "toomanyrequests", "unauthenticated", "unauthorized", "unknownparameter",
+        "unprocessableentity", "unrecognizedclientexception", "unsupportedparameter",
+        "unsupportedvalue", "validationexception",
     }
 )  # fmt: skip
 # Compiled schemas are kept, because the same tools are called again and again.
@@ -119,16 +122,18 @@ def has_no_answer(reading: OracleReading) -> bool:
     if _UNREAD_CALL in reading.quirks:
         return not reading.calls
     is_empty = reading.calls == () and reading.knows("text") and not reading.text.strip()
-    # What the server's own tools found may be the answer.
     return (
         is_empty
         and not is_truncated(reading)
-        and NO_ANSWER.union(_OTHER_ANSWERS).isdisjoint(reading.quirks)
+        and not reading.other_output
+        and NO_ANSWER.isdisjoint(reading.quirks)
     )
 
 
 def _blame_of_no_answer(reading: OracleReading) -> Blame:
     """Return who made a turn empty: the provider, if the stream shows that it lost something."""
+    if reading.cut_upstream:
+        return "model"
     lost = undocumented_quirks() | {_EMPTY_CALLS}
     is_lost = any(it.ambiguous for it in reading.deviations) or not lost.isdisjoint(reading.quirks)
     return "provider" if is_lost else "model or provider"
@@ -169,12 +174,11 @@ def blame_of_bytes(
         status: the HTTP status of the response.
     """
     found: Iterable[tuple[Blame, bool]] = (
-        ("model", reading.model_failed),
+        # Out of its budget, or stopped: whatever the framing is, and whatever error repeats it.
+        ("model", reading.model_failed or (reading.ended and is_truncated(reading))),
         ("request", _is_fault_of_caller(reading, status)),
         ("harness", _is_unread(reading)),
         (_blame_of_no_answer(reading), has_no_answer(reading)),
-        # Out of its budget, or stopped: whatever the framing is, the user gets no complete turn.
-        ("model", reading.ended and reading.error is None and is_truncated(reading)),
         ("provider", _is_fault_of_provider(reading)),
         # Neither calls nor an answer, or a refusal.
         ("model", reading.text_markup or bool(reading.refusal)),
@@ -197,11 +201,12 @@ def _blame_of_calls(reading: OracleReading, tools: Sequence[Tool] | None, due: D
 
 def _is_fault_of_caller(reading: OracleReading, status: int) -> bool:
     """Return whether the provider rejects the request, by its status or the code of an error."""
-    code = reading.error[0] if reading.error is not None else ""
-    codes = {status, int(code)} if code.isascii() and code.isdigit() else {status}
-    if any(each in _CLIENT_ERRORS and each != HTTPStatus.REQUEST_TIMEOUT for each in codes):
+    codes = [reading.error[0] if reading.error is not None else "", *reading.later_errors]
+    numbers = {status, *(int(code) for code in codes if code.isascii() and code.isdigit())}
+    if any(each in _CLIENT_ERRORS and each not in _NOT_OF_CALLER for each in numbers):
         return True
-    return _LETTERS.sub("", code).casefold().removesuffix("error") in _CODES_OF_CALLER
+    words = (_LETTERS.sub("", code).casefold().removesuffix("error") for code in codes)
+    return not _CODES_OF_CALLER.isdisjoint(words)
 
 
 def _is_unread(reading: OracleReading) -> bool:

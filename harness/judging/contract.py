@@ -1,6 +1,6 @@
 """Find where one stream violates the contract of its API, whoever sent it: a server or a gateway.
 
-The oracle notes what deviates. What the request or the status explains is no deviation. If a
+The oracle notes what deviates. What the request or the status explains is not a deviation. If a
 gateway passes on a deviation of its upstream, the deviation is inherited, and any other is its own.
 """
 

@@ -9,6 +9,7 @@ from harness.dialects.table import message_form, request_body
 from harness.errors import StreamError
 from harness.judging.examine import ExaminedTurn
 from harness.judging.replaying import ReplayLimits, replay
+from harness.judging.unread import unread_members
 from harness.normalizers.reference import normalizer as reference
 from harness.playback.matching import path_of
 from harness.results.case import BODY_LIMIT, Case, Crash, Crossing, SentRequest
@@ -100,6 +101,7 @@ def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
         request=_sent_request(interaction),
         crash=Crash(failing.trace, failing.bytes_read) if failing.error else msgspec.UNSET,
         crossing=crossing_of(failing.exchange) if failing.exchange else msgspec.UNSET,
+        unread=unread_members(interaction, evidence.oracle) or msgspec.UNSET,
     )
 
 

@@ -54,17 +54,17 @@ def raised_in(problem: BaseException) -> str:
 def traceback_of(problem: BaseException) -> str:
     """Return the traceback of an exception, without the standard library and the harness around it.
 
-    Paths are relative to the working folder or to the folder of the installed packages, so that a
-    run does not name folders of a machine. The text of the exception is left out, because it may
-    contain anything.
+    Paths are relative to the working folder or to the folder from which Python imports the module,
+    so that a run does not name folders of a machine. The text of the exception is left out, because
+    it may contain anything.
     """
     frames = [
         (str(frame.f_globals.get("__name__")), frame.f_code, line)
         for frame, line in walk_tb(problem.__traceback__)
     ]
     shown = [(code, line) for module, code, line in frames if _is_shown(module)][-_TRACE_FRAMES:]
-    here = f"{Path.cwd()}/" if shown else ""
-    return "\n".join(text for code, line in shown for text in _frame_lines(code, line, here))
+    roots = [str(Path.cwd()), *sorted(filter(None, sys.path), key=len, reverse=True)]
+    return "\n".join(text for code, line in shown for text in _frame_lines(code, line, roots))
 
 
 def _is_shown(module: str) -> bool:
@@ -72,16 +72,19 @@ def _is_shown(module: str) -> bool:
     return not in_library and not module.startswith(_MACHINERY)
 
 
-def _frame_lines(code: CodeType, line: int | None, here: str) -> Iterator[str]:
-    yield f'File "{_short_path(code.co_filename, here)}", line {line}, in {code.co_name}'
+def _frame_lines(code: CodeType, line: int | None, roots: list[str]) -> Iterator[str]:
+    yield f'File "{_short_path(code.co_filename, roots)}", line {line}, in {code.co_name}'
     source = linecache.getline(code.co_filename, line or 0).strip()
     if source:
         yield f"  {source[:_LONGEST]}"
 
 
-def _short_path(path: str, here: str) -> str:
+def _short_path(path: str, roots: list[str]) -> str:
     _, installed, inside = path.rpartition("site-packages/")
-    return inside if installed else path.removeprefix(here)
+    if installed:
+        return inside
+    folders = (f"{root.rstrip('/')}/" for root in roots)
+    return path.removeprefix(next((each for each in folders if path.startswith(each)), ""))
 
 
 def _frames(problem: BaseException) -> Iterator[tuple[str, str]]:

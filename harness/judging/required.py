@@ -21,6 +21,7 @@ _REQUESTED: Final[Mapping[str, str]] = {
     "GEM-PARTIAL-ARGS": "partial-arguments",
     "GEM-SNAKE-CASE": "other-encodings",
     "GEM-WRAPPED": "other-encodings",
+    "GINT-FIRST-VERSION": "other-encodings",
     "LEGACY-FUNCTION-CALL": "legacy-functions",
     "N-CHOICES": "several-choices",
     "RESP-CLIENT-ITEM": "client-actions",
@@ -51,6 +52,8 @@ def shown_capabilities(
 def _shown(interaction: Interaction, reading: OracleReading) -> Iterator[str]:
     if interaction.status < _FIRST_ERROR_STATUS:
         yield from (_REQUESTED[quirk] for quirk in reading.quirks if quirk in _REQUESTED)
+        if reading.resumed:
+            yield "resumed-streams"
 
 
 def is_reframed(interaction: Interaction) -> bool:

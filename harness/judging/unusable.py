@@ -34,11 +34,14 @@ def blame_of_arguments(
     """
     if call.kind != "function" or call.rejected:
         return ""
-    if _is_lost(call, reading, tools):
-        return "provider"
     arguments = usable_arguments(call, reading)
-    if arguments.value is not None or not arguments.certain:
+    is_lost = _is_lost(call, reading, tools)
+    if not is_lost and (arguments.value is not None or not arguments.certain):
         return ""
+    if reading.cut_upstream:
+        return "model"
+    if is_lost:
+        return "provider"
     return UNDECIDED if call.arguments.lstrip().startswith("{") else "provider"
 
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from harness.measuring.logged_values import (
     Record,
-    at_path,
     document_turn,
     failed,
     iso_time,
@@ -19,6 +18,7 @@ from harness.measuring.logged_values import (
 )
 from harness.measuring.records import LoggedTurn
 from harness.measuring.spans import turns_of_span
+from harness.turns.json_values import at_path
 
 _FIRST_ERROR: Final = 400
 _ANSWERS: Final = ("choices", "content", "candidates", "output")

@@ -21,7 +21,6 @@ from harness.measuring.exports import (
 )
 from harness.measuring.logged_values import (
     Record,
-    at_path,
     chat_document,
     document_turn,
     failed,
@@ -31,6 +30,7 @@ from harness.measuring.logged_values import (
 )
 from harness.measuring.records import RECORD_KEYS, LoggedTurn, turn_of_record
 from harness.measuring.spans import turns_of_otlp
+from harness.turns.json_values import at_path
 
 _SERVER_ERROR: Final = 500
 

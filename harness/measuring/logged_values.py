@@ -14,13 +14,6 @@ Record = Mapping[str, Any]
 _SERVER_ERROR: Final = 500
 
 
-def at_path(value: object, path: str) -> Any:  # noqa: ANN401 - whatever the log has there
-    """Return the value at a path such as `response.body` in a record; None if it is missing."""
-    for key in path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
 def listed(value: object) -> list[Any]:
     """Return `value` if it is a list, else []."""
     return value if isinstance(value, list) else []

@@ -12,7 +12,6 @@ import msgspec
 from harness.errors import UnreadableError
 from harness.measuring.logged_values import (
     Record,
-    at_path,
     chat_document,
     document_turn,
     failed,
@@ -21,6 +20,7 @@ from harness.measuring.logged_values import (
     structured,
 )
 from harness.measuring.records import LoggedTurn
+from harness.turns.json_values import at_path
 
 _FINISHES: Final = {"tool_call": "tool_calls"}
 # Attributes with the name of the prompt; the first one counts.

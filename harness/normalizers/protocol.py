@@ -26,6 +26,7 @@ CAPABILITIES = {
     "calls-without-index": "parallel calls without a usable index",
     "partial-arguments": "arguments as values with JSON paths, which Gemini sends on request",
     "other-encodings": "an encoding or version that the client must request, or that a proxy makes",
+    "resumed-streams": "the rest of a response, which only a request for it gets",
     "aws-framing": "the events of another API in the binary framing of AWS, as on Bedrock",
     "realtime-events": "the events of OpenAI's Realtime API, which has its own client",
     "calls-in-unknown-members": "calls under a member that the API does not have",

@@ -87,7 +87,12 @@ class RestoredCalls:
             call.fragments.append(function.arguments)
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
-        """Return whether arguments came for the call that `entry`, a part of a call, repeats."""
+        """Return whether earlier chunks contained arguments of the call to which `entry` belongs.
+
+        Args:
+            entry: an item of `tool_calls` in a chunk.
+            position: the position of `entry` in that list.
+        """
         index = position if entry.index is None else _index(entry)
         call = self._by_id.get(as_text(entry.id)) or self._newest.get(index)
         if call is None and entry.index is None and position < len(self._calls):

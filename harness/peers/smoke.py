@@ -11,7 +11,15 @@ from typing import Final
 from harness import shipped
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
-from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, call_deltas
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    Usage,
+    UsageDelta,
+    call_deltas,
+)
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import save_cassette
@@ -22,13 +30,17 @@ _TOOL: Final = Tool(
     "get_weather",
     parameters={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 )
+# As each server counts; a library may count for itself where a stream has zeros.
+_USAGE: Final = UsageDelta(Usage(input_tokens=52, output_tokens=14))
 _TEXT: Final[tuple[Delta, ...]] = (
     TextDelta("Hello, "),
     TextDelta("world."),
+    _USAGE,
     Finish(FinishReason.STOP),
 )
 _CALL: Final[tuple[Delta, ...]] = (
     *call_deltas(0, "call_abc12", _TOOL.name, '{"city": ', '"Oslo"}'),
+    _USAGE,
     Finish(FinishReason.TOOL_CALLS),
 )
 

@@ -91,7 +91,7 @@ class LoopbackHandler(BaseRequestHandler):
         return Request(head.method, head.uri, head.headers, body)
 
     def respond(self, request: Request) -> None:
-        """Send the answer to `request`."""
+        """Send the response to `request`; each server defines which response that is."""
         raise NotImplementedError
 
     def refuse(self, status: HTTPStatus, message: str) -> None:

@@ -88,6 +88,8 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
         request: the request; None if it was not recorded, or if an older harness made the run.
         crash: the traceback of `error`; the key is missing in the file if there is none.
         crossing: what crossed a gateway; the key is missing for other normalizers.
+        unread: paths of members of the body with text that the oracle did not read; the key is
+            missing if there are none.
     """
 
     cell: str
@@ -105,3 +107,4 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     request: SentRequest | None = None
     crash: Crash | msgspec.UnsetType = msgspec.UNSET
     crossing: Crossing | msgspec.UnsetType = msgspec.UNSET
+    unread: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET

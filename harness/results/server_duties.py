@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from harness.files.typed import File, Text, convert
+from harness.results.catalogue import Severity
 from harness.results.finding import Level
 
 _FILE: Final = "server_duties.toml"
@@ -25,12 +26,16 @@ class ServerDuty(File, frozen=True):
         send: what the server must send, in one or two sentences to its developer.
         ambiguous: the level if it is unclear what the calls are or how the turn ended.
         dialects: dialect -> the level in its API, if that differs from `level`.
+        title: what the server does, if the id is not a quirk of the catalogue.
+        severity: what happens in a client then.
     """
 
     level: Level
     send: Text
     ambiguous: Level = "MUST"
     dialects: dict[Text, Level] = {}  # noqa: RUF012 - a default of msgspec, which copies it
+    title: str = ""
+    severity: Severity = "lost call"
 
     def level_in(self, dialect: str, *, ambiguous: bool) -> Level:
         """Return the level of one deviation.

@@ -1,4 +1,7 @@
-"""Apply the filters `key:glob` of the command line to subjects."""
+"""Select what a command judges by the filters `key:glob` of its option `--select`.
+
+A subject, which is a scenario or a cassette, must match every filter. The keys are `FILTER_KEYS`.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase

@@ -96,11 +96,20 @@ class ActionScanner:
         return self._phase == self._others and self._other.passes(text)
 
     def feed(self, text: str) -> None:
-        """Process the next part of the text."""
+        """Read the next part of the reply, which may end anywhere.
+
+        What it completes is in `found`, and the text that may be shown is returned by `take`.
+        """
         text, self._held = self._held + text, ""
         at = 0
         while at < len(text):
             at = self._phase(text, at)
+
+    def settle(self) -> None:
+        """Emit white space, as `Scanner.settle` does, unless the reply is in the protocol."""
+        if self._phase == self._others:
+            self._other.settle()
+            self._take_other()
 
     def stop(self, token: str) -> None:
         """Process the stop token that the server removed, unless the reply is in the protocol."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from harness.text_calls.boundaries import Ending, end_of
+from harness.text_calls.boundaries import MORE, Ending, end_of, literal_end
 from harness.text_calls.context import Context
 from harness.text_calls.dialect import HEAD_CHARACTERS, BlockStart, Offered, Section, TextDialect
 from harness.text_calls.dialects.think import THINK, TOKENS
@@ -185,35 +185,81 @@ class Block(msgspec.Struct):
 
     Fields:
         shown: the block is quoted, so the scanner will emit it as text.
+        thought_end: finds the end of the reasoning that the block is in. A draft that is not
+            complete by then is ordinary reasoning: markup that is only named has no end.
         pieces: its raw text so far, after the opening marker.
         taken: the number of characters in `pieces`.
         window: the maximum number of characters that `ending` gets next.
+        over: no more text belongs to the block.
+        closed: its end was found.
+        named: the reasoning ended before the block did.
     """
 
     dialect: TextDialect
     opener: str
     ending: Ending
     shown: bool
+    thought_end: Ending | None = None
     pieces: list[str] = msgspec.field(default_factory=list)
     taken: int = 0
     window: int = _FIRST_WINDOW
+    over: bool = False
+    closed: bool = False
+    named: bool = False
 
     @property
     def raw(self) -> str:
         """The text of the block so far, including its opening marker."""
         return self.opener + "".join(self.pieces)
 
-    def take(self, piece: str) -> None:
-        """Append `piece`, the next part of the block's text."""
+    def read(self, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
+        """Take text of the block from `buffer[at:]`; return the rest, and where to continue in it.
+
+        Each window of text is twice as long as the last: many short blocks must not search it all.
+        """
+        end = MORE
+        while end == MORE and at < len(buffer):
+            window = buffer[at : at + self.window]
+            end = self._end_in(window)
+            if end >= self.taken:
+                size = end - self.taken
+                self._take(window[:size])
+                self.over = self.closed = True
+                return buffer, at + size
+            self._take(window)
+            at += len(window)
+        if end == MORE and final:
+            end = self.ending.close()
+            self.over = True
+        if end == MORE:
+            return buffer, at
+        # It ended inside what was taken: the rest is text again.
+        self.over = self.closed = True
+        raw = "".join(self.pieces)
+        self.pieces, rest = [raw[:end]], raw[end:]
+        if len(rest) <= at:  # all of it came from this buffer
+            return buffer, at - len(rest)
+        return rest + buffer[at:], 0
+
+    def _end_in(self, window: str) -> int:
+        end = self.ending.feed(window, 0)
+        thought_end = self.thought_end.feed(window, 0) if self.thought_end else MORE
+        if thought_end == MORE or MORE < end <= thought_end:
+            return end
+        self.named = True
+        return thought_end
+
+    def _take(self, piece: str) -> None:
         self.pieces.append(piece)
         self.taken += len(piece)
         self.window = max(_FIRST_WINDOW, self.taken)
 
-    def cut(self, end: int) -> str:
-        """End the block at index `end` of its text; return the ordinary text after it."""
-        raw = "".join(self.pieces)
-        self.pieces = [raw[:end]]
-        return raw[end:]
+
+def new_block(dialect: TextDialect, opener: str, drafts: Section | None, *, shown: bool) -> Block:
+    """Return the block that begins after `opener`, in the section `drafts` if a call is a draft."""
+    closers = drafts.closers if drafts else ()
+    thought_end = literal_end(*closers, inclusive=False) if closers else None
+    return Block(dialect, opener, dialect.ending(opener), shown, thought_end)
 
 
 class Opening(msgspec.Struct, frozen=True):
@@ -223,11 +269,13 @@ class Opening(msgspec.Struct, frozen=True):
         dialect: the text dialect of the block.
         start: the marker and the text after it.
         cut: the reply was truncated before it was known whether a block begins.
+        named: a sentence names the tag or the header, so that it begins nothing.
     """
 
     dialect: TextDialect
     start: BlockStart
     cut: bool = False
+    named: bool = False
 
 
 # More text must decide what opens, if anything does.
@@ -293,18 +341,28 @@ def opening_of(
         the block, `WAIT` if the decision needs more text, or None if none begins.
     """
     wait, cut, here = False, None, emitted.here
+    edge = here.line_blank or here.after_markup
     for opener, dialect in owners:
         if not (dialect is only if only else counts_at(opener, dialect, emitted, start=start)):
             continue
         begin = place.at + len(opener)
         head = place.text[begin : begin + HEAD_CHARACTERS]
         over = place.final or len(head) == HEAD_CHARACTERS
-        block = BlockStart(opener, head, place.offered, over)
+        block = BlockStart(opener, head, place.offered, over, edge)
         begins = dialect.starts(block)
         if begins:
             # What it refuses amid a line is not markup of a dialect after it either.
+            if wait:  # a dialect before it may read the block
+                return WAIT
+            if here.names:
+                meant = dialect.in_sentence(block)
+                if not meant:
+                    return WAIT if meant is None else Opening(dialect, block, named=True)
             counts = here.line_blank or dialect.amid_line(block)
-            return Opening(dialect, block) if counts else WAIT if counts is None else None
+            if counts is not False:
+                return Opening(dialect, block) if counts else WAIT
+            alone = place.cut and dialect.explicit and not (emitted.example or head.strip())
+            return Opening(dialect, block, cut=True) if alone else None
         wait = wait or (begins is None and not over)
         said = emitted.example or (head.strip() and here.mentions)
         if place.cut and dialect.explicit and not said:

@@ -15,8 +15,7 @@ _SOLID: Final = re.compile(r"\S")
 
 def end_of(pattern: "re.Pattern[str]", text: str, at: int) -> int:
     """Return the end of the match of `pattern` at index `at`; `at` if it does not match there."""
-    match = pattern.match(text, at)
-    return match.end() if match else at
+    return match.end() if (match := pattern.match(text, at)) else at
 
 
 class Ending(ABC):
@@ -149,8 +148,7 @@ class Head:
 
     It is a sequence of patterns (atoms), each for a character of a literal or for a class of
     characters. The text so far may end between any two of them. `matches` starts from the first
-    atom
-    each time, and reads at most 224 characters.
+    atom each time, and reads at most 224 characters.
 
     Args:
         atoms: patterns that follow each other, each possessive.
@@ -165,7 +163,6 @@ class Head:
         self._offered = offered
 
     # Compiled on first use: dialects have a hundred heads, and most processes meet few of them.
-
     @cached_property
     def _complete(self) -> "re.Pattern[str]":
         return re.compile("".join(self._atoms))
@@ -188,6 +185,10 @@ class Head:
         if not final:
             return None
         return self._commits is not None and part["committed"] is not None
+
+    def size(self, head: str) -> int:
+        """Return the length of a complete match at the start of `head`; 0 if there is none."""
+        return end_of(self._complete, head, 0)
 
     def name(self, head: str) -> str:
         """Return the tool name in `head`, which must match completely."""

@@ -150,6 +150,7 @@ class Context:
         line_blank: only spaces were emitted on this line.
         fence: the marks that opened the current code block; "" outside one.
         quoting: the last text, apart from white space, was markup after a quotation mark.
+        naming: the last text, apart from white space, was an opening marker that a sentence names.
     """
 
     def __init__(self) -> None:
@@ -158,6 +159,7 @@ class Context:
         self.line_blank = True
         self.fence = ""
         self.quoting = False
+        self.naming = False
         self.after_markup = False
         self.quotation = Quotation()
         self.tags = ShownTags()
@@ -183,6 +185,16 @@ class Context:
     def mentions(self) -> bool:
         """Whether a sentence mentions the next markup: other text and a space precede it."""
         return self.last.isspace() and not self.line_blank
+
+    @property
+    def sets_apart(self) -> bool:
+        """Whether a space after words, or a bracket, precedes the next markup."""
+        return self.mentions or self.last in {"(", "["}
+
+    @property
+    def names(self) -> bool:
+        """Whether a sentence may name the next opening marker, or goes on with one it named."""
+        return self.naming or (self.mentions and not self.after_markup)
 
     @property
     def in_span(self) -> bool:
@@ -226,7 +238,7 @@ class Context:
             return
         self.last = text[-1]
         if not text.isspace():
-            self.quoting = self.after_markup = False
+            self.quoting = self.naming = self.after_markup = False
         if "\n" not in text:
             self._more(text, markup=markup)
             return

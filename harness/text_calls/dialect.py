@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from harness.text_calls.boundaries import Ending, Head, any_of
+from harness.text_calls.policy import Untyped
 from harness.turns.turn import Tool
 
 
@@ -37,10 +38,16 @@ class WrittenCall(msgspec.Struct, frozen=True):
 
 
 class Offered(dict[str, Tool]):
-    """Maps names to the tools of one request. Text that calls no such tool stays text."""
+    """Maps names to the tools of one request. Text that calls no such tool stays text.
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    Args:
+        tools: the tools.
+        untyped: how values are read that may be strings or something else, as in `TextPolicy`.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = (), untyped: Untyped = "as-peers") -> None:
         super().__init__((tool.name, tool) for tool in tools if tool.name)
+        self.untyped = untyped
 
     def begins(self, start: str) -> bool:
         """Return whether the name of any tool begins with `start`."""
@@ -48,8 +55,16 @@ class Offered(dict[str, Tool]):
 
     def schema(self, name: str) -> dict[str, Any]:
         """Return the JSON Schema of the arguments of the tool `name`; {} if it is not offered."""
-        tool = self.get(name)
+        tool = self.get(self.halved(name))
         return tool.parameters if tool else {}
+
+    def halved(self, name: str) -> str:
+        """Return the name of an offered tool that `name` doubles, such as `f.f`; else `name`.
+
+        Muse Glimmer's template calls the tools `f.*`, so the model writes the name twice.
+        """
+        head, _, tail = name.partition(".")
+        return head if head == tail and head in self and name not in self else name
 
 
 # `starts` must answer after at most this many characters; what is uncertain by then is text.
@@ -65,12 +80,14 @@ class BlockStart(msgspec.Struct, frozen=True):
         head: the text after it that has arrived, at most `HEAD_CHARACTERS`.
         offered: the tools of the request; never empty.
         final: no more text will arrive.
+        edge: no words are before the marker on its line, or only markup is between them.
     """
 
     opener: str
     head: str
     offered: Offered
     final: bool
+    edge: bool = False
 
 
 class RawBlock(msgspec.Struct, frozen=True):
@@ -121,6 +138,13 @@ class Section(msgspec.Struct, frozen=True):
     line_ends: int = 0
 
 
+def follows_at_once(start: BlockStart) -> bool | None:
+    """Return whether text follows the marker without a space, as no sentence about it has it."""
+    if start.head:
+        return not start.head[0].isspace()
+    return False if start.final else None
+
+
 class TextDialect(ABC):
     """Describes one format of tool calls in text. It has no state, and gets one block at a time.
 
@@ -131,6 +155,10 @@ class TextDialect(ABC):
         openers: the literal markers that may begin a block.
         heads: for each opening marker, the ways in which a block continues after it. A dialect
             that `heads` describes completely does not override `starts`.
+        broken: for opening markers, the ways in which a broken block continues. They count only at
+            the edge of words, where no sentence mentions a marker.
+        meant: for opening markers, the ways in which a block continues that a sentence does not
+            merely name: up to the second tag of its call, or to its arguments.
         begins_line: a marker counts only if it is the first on its line, apart from spaces.
         between: the text between the calls that `write_call` writes.
         line_ends: the maximum number of line ends (0 to 2) that its template writes between text
@@ -163,6 +191,8 @@ class TextDialect(ABC):
     title: ClassVar[str]
     openers: ClassVar[tuple[str, ...]]
     heads: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
+    broken: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
+    meant: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
     begins_line: ClassVar[bool] = False
     between: ClassVar[str] = ""
     line_ends: ClassVar[int] = 0
@@ -193,6 +223,8 @@ class TextDialect(ABC):
         searches it for other blocks.
         """
         heads = self.heads.get(start.opener, ())
+        if start.edge:
+            heads = (*heads, *self.broken.get(start.opener, ()))
         return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)
 
     def amid_line(self, _start: BlockStart) -> bool | None:
@@ -201,6 +233,23 @@ class TextDialect(ABC):
         None if the decision needs more text, which never happens if `_start.final` is set.
         """
         return True
+
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether a block that `starts` accepted counts after a word and a space.
+
+        A sentence may name an opening tag, so there the markup must continue as `meant` says. None
+        if the decision needs more text.
+        """
+        heads = self.meant.get(start.opener, ())
+        if not heads:
+            return True
+        return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)
+
+    def rest_of_tag(self, start: BlockStart) -> str:
+        """Return what follows the marker in the tag or header that it begins."""
+        sizes = (it.size(start.head) for it in self.heads.get(start.opener, ()))
+        matched = start.head[: max(sizes, default=0)]
+        return matched[: matched.rfind(">") + 1]
 
     def section(self, _start: BlockStart) -> Section | None:
         """Return the section that begins here, or None if a block of calls begins instead.

@@ -39,6 +39,7 @@ _NOTHING_KNOWN: Final = Offered()
 _NAMED = re.compile(rf'\s*\{{\s*"(?:{"|".join(NAME_KEYS)})"\s*:\s*("(?:[^"\\]|\\.){{1,200}}")')
 _BETWEEN = re.compile(r"[ \t\n\r,;]*+")
 _SEPARATORS = re.compile(r"[ \t\n\r,:]*+")
+_PIECE: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+"|[\[\]{}]|[^"\[\]{}]++')
 _HALF_PAIR: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -75,6 +76,32 @@ def read_marked_calls(text: str, offered: Offered, error: str) -> tuple[WrittenC
     if "".join(text.split()) == "[]":
         return ()
     return read_json_calls(text, offered) or (WrittenCall("", error=error),)
+
+
+def read_marked_items(text: str, offered: Offered) -> tuple[WrittenCall, ...]:
+    """Return the calls of an array with broken items, each of which becomes one with an error.
+
+    The text after a broken item is read only if the brackets and strings of the item are complete.
+    """
+    calls: list[WrittenCall] = []
+    at = end_of(_SEPARATORS, text, 1)
+    while at < len(text) and text[at] != "]":
+        end = scan(text, at).end
+        end = _end_of_item(text, at) if end == -1 else end
+        calls += _of_value(text[at:end], offered, marked=True)
+        at = end_of(_SEPARATORS, text, end)
+    return tuple(calls)
+
+
+def _end_of_item(text: str, at: int) -> int:
+    """Return where the brackets of a broken item are balanced; the length if nowhere."""
+    depth = 0
+    while match := _PIECE.match(text, at):
+        at = match.end()
+        depth += (match[0] in ("{", "[")) - (match[0] in ("}", "]"))
+        if depth <= 0:
+            return at
+    return len(text)
 
 
 def iter_values(text: str) -> Iterator[str]:

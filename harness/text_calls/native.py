@@ -78,7 +78,7 @@ def clean_name(name: str, offered: Offered) -> str:
     for each in (rest, plain, _COUNTER.sub("", plain) if plain != rest else plain):
         if each in offered:
             return each
-    return name
+    return offered.halved(name)
 
 
 def leaked_token(arguments: str) -> str:

@@ -3,9 +3,10 @@
 XML-like dialects write `5` for a number and for a string alike. So a text has at most two
 readings: the string of exactly its characters, and the JSON value that it is. Python's `True`,
 `False` and `None`, which templates print for JSON's words, count as JSON, and white space around a
-JSON value has no meaning. Exactly one reading must fit the schema. If both fit, `null` is null if
-the schema names null. In all other cases the call gets an error, without a guess. A quoted string
-has no JSON reading, because no template quotes strings.
+JSON value has no meaning. A reading must fit the schema. If both fit, `null` is null if the schema
+names null, and the policy `untyped` decides about all else. If none fits, the call gets an error.
+A quoted string has no JSON reading, because no template quotes strings. A parameter that the schema
+does not list is kept, and one that it requires may be missing: other code judges the arguments.
 Numbers keep their digits. Other code judges with the arguments whether they are usable.
 Source: the chat templates print strings unchanged and everything else as JSON.
 """
@@ -16,6 +17,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.policy import Untyped
 from harness.text_calls.python import read_python_literal
 from harness.turns.exact_json import write_exactly
 from harness.turns.strict_json import read_json
@@ -32,6 +34,20 @@ _MAX_NAMES: Final = 4
 _ITEM: Final = "item"
 _REST: Final = "additionalProperties"
 _BRANCHES: Final = ("anyOf", "oneOf")
+# Names of types that tools built from Python functions have, and dialects of JSON Schema.
+_TYPE_NAMES: Final = {
+    name: kind
+    for kind, names in {
+        "string": "str text varchar char enum",
+        "integer": "int int32 int64 long short uint",
+        "number": "float double decimal",
+        "boolean": "bool",
+        "object": "dict mapping map",
+        "array": "list tuple set sequence",
+        "null": "none nonetype",
+    }.items()
+    for name in names.split()
+}
 _CHECKED: Final = frozenset(("string", "integer", "number", "boolean", "null", "array", "object"))
 
 
@@ -86,7 +102,10 @@ class _Refused(Exception):  # noqa: N818 - never leaves this module; it names th
 
 
 def type_parameters(
-    parameters: Sequence[tuple[str, Value]], schema: Schema, name: str = ""
+    parameters: Sequence[tuple[str, Value]],
+    schema: Schema,
+    name: str = "",
+    untyped: Untyped = "as-peers",
 ) -> WrittenCall:
     """Return the call whose arguments object has these `parameters`, in their order.
 
@@ -95,9 +114,10 @@ def type_parameters(
         schema: the JSON Schema of the arguments. A parameter that it does not list may have any
             type.
         name: the name of the tool.
+        untyped: how a value is read that may be a string or something else.
     """
     try:
-        return WrittenCall(name, _object(parameters, _Root(schema), schema, ""))
+        return WrittenCall(name, _object(parameters, _Root(schema, untyped), schema, ""))
     except _Refused as refused:
         return WrittenCall(name, error=str(refused))
     except RecursionError:
@@ -120,8 +140,9 @@ def lacks_required(given: Collection[str], schema: Schema) -> bool:
 class _Root:
     """Holds the complete schema of a tool, in which local references are looked up."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, untyped: Untyped = "as-peers") -> None:
         self.schema = schema
+        self.untyped = untyped
 
     def parts(self, schema: Schema) -> Iterator[Mapping[str, Any]]:
         """Yield `schema` and each schema that it refers to or combines, once."""
@@ -218,6 +239,11 @@ def _only(
     ]
     if len(fitting) > 1 and _is_nullable(root, schema):
         fitting = [reading for reading in fitting if "null" in reading.kinds] or fitting
+    if len(fitting) > 1 and root.untyped != "reject":
+        wanted = root.untyped
+        if wanted == "as-peers":
+            wanted = "json" if _types(root, schema) else "string"
+        fitting = [it for it in fitting if ("string" in it.kinds) == (wanted == "string")]
     if len(fitting) == 1:
         return fitting[0].text
     what = f"the parameter {_shown(path)}"
@@ -304,7 +330,7 @@ class _Fit:
         return all(any(self.fits(each, depth) for each in some) for some in branches if some)
 
     def _has_type(self, declared_type: object) -> bool:
-        names = {name.lower() for name in _names(declared_type)}
+        names = set(_names(declared_type))
         return bool(not names or names - _CHECKED or names & self._reading.kinds)
 
     def _is_listed(self, schema: Mapping[str, Any]) -> bool:
@@ -333,7 +359,13 @@ def _is_nullable(root: _Root, schema: Schema) -> bool:
 
 def _names(declared_type: object) -> list[str]:
     listed = declared_type if isinstance(declared_type, list) else [declared_type]
-    return [name for name in listed if isinstance(name, str)]
+    return [_type_name(name) for name in listed if isinstance(name, str)]
+
+
+def _type_name(name: str) -> str:
+    """Return the JSON Schema type that a declared type means, such as Python's `list[str]`."""
+    plain = name.lower().partition("[")[0].strip()
+    return _TYPE_NAMES.get(plain, plain)
 
 
 def _any_of(schemas: list[Any]) -> Schema:

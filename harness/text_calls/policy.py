@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Bare: TypeAlias = Literal["whole", "anywhere"]
+Untyped: TypeAlias = Literal["as-peers", "string", "json", "reject"]
 
 
 class TextPolicy(msgspec.Struct, frozen=True):
@@ -29,6 +30,10 @@ class TextPolicy(msgspec.Struct, frozen=True):
             `never`.
         markup_in_arguments: if native arguments contain leaked markup, the call is rejected
             (`reject`), or accepted (`keep`).
+        untyped: a value without quotes that a schema allows to be a string and something else is
+            read `as-peers` do (as a string if the schema names no type or not the parameter, and
+            otherwise as JSON if it is JSON of a type that the schema names), as a `string`, as
+            `json` if it is JSON, or the call is rejected (`reject`).
     """
 
     dialects: frozenset[str]
@@ -40,6 +45,7 @@ class TextPolicy(msgspec.Struct, frozen=True):
     undeclared: Literal["reject", "text"] = "reject"
     unclosed: Literal["whole", "never"] = "whole"
     markup_in_arguments: Literal["reject", "keep"] = "reject"
+    untyped: Untyped = "as-peers"
 
     def declared(self) -> dict[str, str]:
         """Return the value of each choice by its name, as a normalizer declares them."""

@@ -16,10 +16,11 @@ from harness.text_calls.block import (
     Opening,
     Place,
     Transcript,
+    new_block,
     opening_of,
     trailing,
 )
-from harness.text_calls.boundaries import MORE, end_of
+from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import Offered, RawBlock, Section, TextDialect
 from harness.text_calls.dialects.bare_json import BARE_JSON
 from harness.text_calls.dialects.think import THINK
@@ -34,24 +35,25 @@ from harness.text_calls.found import (
     void_calls,
 )
 from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stray import Markup, is_stray, markup_for, over_in
+from harness.text_calls.stray import Markup, is_stray, line_over, markup_for, over_in
 
 _SEPARATORS = re.compile(r"[\s;,]{0,224}")
 _HELD: Final = -1
 _NEVER: Final = -1
+# What follows the name of a tag in a sentence, and no end of thoughts.
+_AFTER_NAMES: Final = " \t,.;:!?)]"
 
 
 class Scanner:
     """Finds the calls in the text or the reasoning (a channel) of one response.
 
     Args:
-        offered: the tools of the request, at least one.
+        offered: the tools of the request. Without tools, only sections begin, and no blocks.
         policy: what counts as a call.
         section: the section in which the channel begins. The reasoning channel is one section.
 
     Fields:
         found: the calls so far, without those of reasoning that is still open.
-        blank: no visible text and no call was found yet.
     """
 
     def __init__(
@@ -67,12 +69,10 @@ class Scanner:
         self._voids: dict[TextDialect, str] = {}
         self._held = ""
         self._block: Block | None = None
-        # What a block was just of, and its calls.
-        self._after: TextDialect | None = None
-        self._last: list[Found] = []
+        self._after: TextDialect | None = None  # what a block was just of
+        self._last: list[Found] = []  # its calls
         self._pending = Pending()
-        self._shown = False
-        self._leftovers = self._cut = False
+        self._shown = self._leftovers = self._cut = False
         # How many calls were found before a `<think>` that was emitted as text.
         self._think_shown = _NEVER
 
@@ -105,6 +105,12 @@ class Scanner:
         buffer, self._held = self._held + text, ""
         self._scan(buffer, final=False)
 
+    def settle(self) -> None:
+        """Emit white space that a header may begin with: what follows belongs to this text."""
+        if self._held.isspace():
+            self._transcript.emit(self._held)
+            self._held = ""
+
     def stop(self, token: str) -> None:
         """Process the stop token that the server removed, if it is a known marker."""
         if self._markup.is_marker(token):
@@ -129,8 +135,6 @@ class Scanner:
             self.found += pending.found
         else:
             self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
-
-    # One step after the other
 
     def _scan(self, buffer: str, *, final: bool) -> None:
         at = 0
@@ -222,23 +226,30 @@ class Scanner:
             if ends:
                 self._enter(None)
             return stray
-        if self._section is not None or self._transcript.example:
-            return False
+        text_call = self._shown and not self._offered
+        if self._section is not None or self._transcript.example or text_call:
+            # An end token ends thoughts that were never closed, too.
+            ends = self._section is not None and marker in markup.noise
+            return ends and line_over(markup, buffer, stop, final=final)
         # The engine parsed the call and left its closing marker in the text.
         if self._leftovers and marker in markup.explicit:
             return True
         if marker in THINK.closers:
-            return self._end_of_drafts()
-        stray = is_stray(marker, here, markup, buffer, stop, closers=not self._shown, final=final)
+            return self._end_of_thoughts(buffer[stop : stop + 1], final=final)
+        closers = bool(self._offered) and not self._shown
+        stray = is_stray(marker, here, markup, buffer, stop, closers=closers, final=final)
         if stray and marker not in markup.noise:
             note_leftover(self.found, markup.orphans[marker], marker)
         return stray
 
-    # Sections
-
     def _open(self, opening: Opening, at: int) -> int:
         dialect, opener = opening.dialect, opening.start.opener
         at += len(opener)
+        if opening.named:
+            rest = dialect.rest_of_tag(opening.start)
+            self._transcript.show(opener + rest)
+            self._shown = self._transcript.here.naming = True
+            return at + len(rest)
         if opening.cut:
             self._transcript.hide()
             return at + len(opening.start.head)
@@ -246,7 +257,8 @@ class Scanner:
         if self._section is not None and opener in self._section.ended_by:
             self._enter(None)
         quoted = self._transcript.quotation
-        if self._transcript.example and not (quoted and section is None):
+        example = self._transcript.example and not (quoted and section is None)
+        if example or not (section or self._offered):
             # In code the next marker is an example too, so that no block need be followed.
             self._shown = True
             self._transcript.show(opener)
@@ -254,7 +266,8 @@ class Scanner:
         if section is None:
             if not quoted:
                 self._transcript.hide()
-            self._block = Block(dialect, opener, dialect.ending(opener), quoted)
+            drafts = self._section if self._policy.reasoning == "drafts" else None
+            self._block = new_block(dialect, opener, drafts, shown=quoted)
             return at
         self._enter(section)
         if section.voids and dialect not in self._voids:
@@ -275,6 +288,15 @@ class Scanner:
         closers = section.closers if section else ()
         return markup_for(self._policy.dialects, self._policy.bare, closers)
 
+    def _end_of_thoughts(self, following: str, *, final: bool) -> bool | None:
+        """Process a `</think>` without a start; return whether to hide it, None to wait."""
+        if self._transcript.visible.sets_apart and not self.found:
+            if following and following in _AFTER_NAMES:
+                return False
+            if not following and not final:
+                return None
+        return self._end_of_drafts()
+
     def _end_of_drafts(self) -> bool:
         """Make drafts of calls before a `</think>` without a start; return whether to hide it."""
         emitted, self._think_shown = self._think_shown, _NEVER
@@ -291,40 +313,20 @@ class Scanner:
         # If the text is blank, its start was emitted as reasoning.
         return emitted == _NEVER or blank
 
-    # Blocks
-
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
-        """Feed the open block; return the remaining text, and the index at which to continue in it.
+        """Feed the open block; return the remaining text, and the index at which to continue."""
+        buffer, at = block.read(buffer, at, final=final)
+        if block.over:
+            self._finish(block)
+        return buffer, at
 
-        Each window of text is twice as long as the last: many short blocks must not search it all.
-        """
-        end = MORE
-        while end == MORE and at < len(buffer):
-            window = buffer[at : at + block.window]
-            end = block.ending.feed(window, 0)
-            if end >= block.taken:
-                size = end - block.taken
-                block.take(window[:size])
-                self._finish(block, closed=True)
-                return buffer, at + size
-            block.take(window)
-            at += len(window)
-        if end == MORE and final:
-            end = block.ending.close()
-            if end == MORE:
-                self._finish(block, closed=False)
-        if end == MORE:
-            return buffer, at
-        # It ended inside what was taken: the rest is text again.
-        rest = block.cut(end)
-        self._finish(block, closed=True)
-        if len(rest) <= at:  # all of it came from this buffer
-            return buffer, at - len(rest)
-        return rest + buffer[at:], 0
-
-    def _finish(self, block: Block, *, closed: bool) -> None:
+    def _finish(self, block: Block) -> None:
         self._block = None
-        dialect, raw = block.dialect, "".join(block.pieces)
+        dialect, raw, closed = block.dialect, "".join(block.pieces), block.closed
+        if block.named:
+            self.resolve(count=False)
+            self._transcript.emit(block.opener + raw)
+            return
         if block.shown:
             self._shown = True
             unclosed = not dialect.explicit and raw[-1:].isspace()
@@ -357,8 +359,6 @@ class Scanner:
             self._pending.dialect = dialect
         else:
             self.found += found
-
-    # After a block
 
     def _trailers(self, dialect: TextDialect, buffer: str, at: int, *, final: bool) -> int:
         """Hide the markers that close the block, and the white space before them."""
@@ -394,7 +394,7 @@ class Scanner:
             opening = self._opening(buffer, at, only, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)
-            if opening:
+            if opening and not opening.named:
                 return self._open(opening, at)
         self.resolve(count=False)
         return at

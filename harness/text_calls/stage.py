@@ -28,6 +28,7 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -52,7 +53,8 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
 
     Args:
         deltas: the deltas of one response.
-        tools: the tools of its request. Without tools, nothing in the text is a call.
+        tools: the tools of its request. Without tools, nothing in the text is a call, and only
+            its reasoning is separated.
         policy: what counts as a call.
         seed: distinguishes this response from others, for the ids that are generated.
         prompt_end: the start of the response that is in the prompt: an open `<think>`, Harmony's
@@ -60,10 +62,7 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
         stopped_by: the stop token that ended the response, if the server removed it. A token that
             is not a marker of any text dialect of `policy` is ignored.
     """
-    offered = Offered(tools)
-    if not offered:
-        return iter(deltas)
-    return _Stage(offered, policy, seed, stopped_by).run(deltas, prompt_end)
+    return _Stage(Offered(tools, policy.untyped), policy, seed, stopped_by).run(deltas, prompt_end)
 
 
 class _Stage:
@@ -73,7 +72,7 @@ class _Stage:
         self._offered = offered
         self._policy = policy
         self._seed = seed
-        whole_reply = ACTION_PROTOCOL.name in policy.dialects
+        whole_reply = offered and ACTION_PROTOCOL.name in policy.dialects
         self._text = (ActionScanner if whole_reply else Scanner)(offered, policy)
         self._reasoning: Scanner | None = None  # without reasoning
         self._ids = CallIds()
@@ -117,6 +116,8 @@ class _Stage:
 
     def _other(self, delta: Delta) -> Iterator[Delta]:
         match delta:
+            case ToolCallStart() | ToolCallEnd() if not self._offered:
+                yield delta
             case ToolCallStart():
                 yield self._started(delta)
             case ToolCallEnd():
@@ -124,6 +125,10 @@ class _Stage:
             # Calls in text count only now: a failed turn must not have executed any of them.
             case Finish() | StreamFailure():
                 yield from self._over(delta)
+            case SealedDelta(of="text"):
+                self._text.settle()
+                yield from _pieces(self._text)
+                yield delta
             case _:
                 yield delta
 

@@ -223,6 +223,8 @@ def over_in(  # noqa: PLR0913 - the section, and as for `is_stray`
     The first value is None if the decision needs more text.
     """
     if marker in section.closers:
+        if marker not in markup.noise:  # a header, which no sentence has
+            return True, True
         ends = is_stray(marker, here, markup, text, at, closers=False, final=final)
         return ends, bool(ends)
     return (line_over(markup, text, at, final=final) if marker in markup.noise else False), False

@@ -16,6 +16,7 @@ from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialec
 from harness.text_calls.tags import (
     BLOCK,
     CALL,
+    EMPTY_CALL,
     END_BLOCK,
     END_CALL,
     END_PARAMETER,
@@ -106,6 +107,10 @@ class TagBlockEnd(Ending):
 
     def _tag(self, kind: str, start: int, end: int) -> int:
         """Process a tag; return the end of the block if it is known now, else `MORE`."""
+        if kind == EMPTY_CALL:
+            before = self._tag(CALL, start, end)
+            self._blank = True
+            return self._tag(END_CALL, end, end) if before == MORE else before
         if self._depth:
             return self._nested(kind, end)
         if kind in (BLOCK, CALL, PARAMETER):
@@ -141,7 +146,9 @@ class TagBlockEnd(Ending):
 
     # One step for each state
 
-    def _start(self, kind: str, _start: int, _end: int) -> int:
+    def _start(self, kind: str, _start: int, end: int) -> int:
+        if kind == END_BLOCK:  # of a block without calls, such as JSON
+            return end
         self._wrapped = kind == BLOCK
         self._state = self._between_calls if self._wrapped else self._between_parameters
         return MORE
@@ -260,6 +267,9 @@ _END: Final = r"\s{0,8}>"
 _QUOTED: Final = ("[\"']", rf"(?P<name>{_NAME}+)", "[\"']", SPACE, ">", SPACE)
 
 
+_ALONE: Final = Head(*_QUOTED[:4], "/", ">", offered=True)
+
+
 def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
     """Return the grammar of one family of `invoke` and `parameter` tags.
 
@@ -269,6 +279,7 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
         block: pattern of the name of the outer tag.
     """
     call_name = rf"name\s{{0,4}}=\s{{0,4}}(?P<_q>[\"'])(?P<name>{_NAME})(?P=_q)"
+    alone = rf"name\s{{0,4}}=\s{{0,4}}(?P<_a>[\"'])(?P<alone>{_NAME})(?P=_a)"
     key = rf"name\s{{0,4}}=\s{{0,4}}(?P<_k>[\"'])(?P<key>{_NAME})(?P=_k)"
     string = r"(?:\s{1,8}string\s{0,4}=\s{0,4}[\"'](?P<string>true|false)[\"'])?"
     # An opening tag that no other tag follows is part of a value that speaks of it.
@@ -278,6 +289,7 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
         rf"(?P<block>{begin}{block}{_END}{calls})",
         rf"(?P<end_block>{close}{block}{_END})",
         rf"(?P<call>{begin}invoke\s{{1,8}}{call_name}{_END}{goes_on})",
+        rf"(?P<empty_call>{begin}invoke\s{{1,8}}{alone}\s{{0,8}}/>)",
         rf"(?P<end_call>{close}invoke{_END})",
         rf"(?P<parameter>{begin}parameter\s{{1,8}}{key}{string}{_END})",
         rf"(?P<end_parameter>{close}parameter{_END})",
@@ -296,8 +308,30 @@ def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
     return tuple(
         head
         for prefix in prefixes
-        for head in named_heads(f"<{prefix}parameter", f"</{prefix}invoke")
+        for head in (*named_heads(f"<{prefix}parameter", f"</{prefix}invoke"), _ALONE)
     )
+
+
+# JSON in the outer tag of a notation that has none.
+JSON_IN_TAG: Final = Head(SPACE, r"\{", SPACE, r"[\"'}]")
+
+
+def keyed_head(before: tuple[str, ...], closer: str, value: str) -> Head:
+    """Return how a call continues with a key in tags, up to the opening tag of its value."""
+    key = (r"[^\s<>]{1,128}+", *literal(closer), SPACE, *literal(value))
+    return Head(*before, *key, commits=len(before) - 1)
+
+
+def meant_head(call: str, parameter: str, commits: int) -> Head:
+    """Return how a block continues up to the second tag of its first call.
+
+    Args:
+        call: the opening tag of a call, up to its name.
+        parameter: the first letters that a tag of a parameter and a closing tag may have.
+        commits: as in `Head`.
+    """
+    begin = (SPACE, *literal(call), r"[^<>]{0,160}+", ">", SPACE)
+    return Head(*begin, "<", f"[{parameter}/]", commits=commits)
 
 
 def named_heads(parameter: str, closer: str) -> tuple[Head, ...]:

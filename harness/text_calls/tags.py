@@ -21,7 +21,6 @@ from harness.text_calls.parameters import (
     Exactly,
     Json,
     Printed,
-    Schema,
     Value,
     declared_names,
     lacks_required,
@@ -35,6 +34,8 @@ PARAMETER: Final = "parameter"
 END_PARAMETER: Final = "end_parameter"
 END_CALL: Final = "end_call"
 END_BLOCK: Final = "end_block"
+# A call without parameters, as one tag that closes itself.
+EMPTY_CALL: Final = "empty_call"
 
 _OPENS: Final = frozenset((BLOCK, CALL))
 _CLOSES: Final = frozenset((END_BLOCK, END_CALL))
@@ -64,10 +65,11 @@ class Grammar(msgspec.Struct, frozen=True):
 
     Fields:
         tags: finds any tag, which begins with `<`. The group of its kind is the whole tag. A call
-            has the group `name`, a parameter the group `key` and perhaps `string`: whether it is a
-            string, or its type.
+            has the group `name` (`alone`, if its tag closes itself), a parameter the group `key`
+            and perhaps `string`: whether it is a string, or its type.
         span: the maximum number of characters of a tag, including what its pattern looks ahead at.
         newlines: one line end on each side of a value belongs to its tags.
+        pairs: the one after a value belongs to them only if one is before it.
         escaped: names and keys have the escapes of XML.
         printed: values that are not strings may be printed as Python does.
         cdata: values have the escapes of XML too, or are CDATA sections, in which a tag is text. A
@@ -77,6 +79,7 @@ class Grammar(msgspec.Struct, frozen=True):
     tags: re.Pattern[str]
     span: int
     newlines: bool = False
+    pairs: bool = False
     escaped: bool = False
     printed: bool = False
     cdata: bool = False
@@ -143,9 +146,14 @@ def _tags(grammar: Grammar, text: str) -> list[_Tag]:
         fields = match.groupdict("")
         leads = _is_blank(text[at : match.start()])
         at = match.end()
-        name, typed = fields["name"] or fields["key"], fields.get("string", "")
+        name = fields["name"] or fields["key"] or fields.get("alone", "")
+        typed = fields.get("string", "")
         name = unescape(name, _QUOTES) if grammar.escaped else name
-        tags.append(_Tag(str(match.lastgroup), match.start(), at, name, typed, leads))
+        kind = str(match.lastgroup)
+        is_empty = kind == EMPTY_CALL
+        tags.append(_Tag(CALL if is_empty else kind, match.start(), at, name, typed, leads))
+        if is_empty:
+            tags.append(_Tag(END_CALL, at, at, "", "", leads=True))
     return tags
 
 
@@ -161,20 +169,22 @@ def _is_blank(text: str) -> bool:
 def _written_call(call: _ReadCall, offered: Offered) -> WrittenCall:
     if call.error:
         return WrittenCall(call.name, error=call.error)
-    return type_parameters(call.parameters, offered.schema(call.name), call.name)
+    schema = offered.schema(call.name)
+    return type_parameters(call.parameters, schema, call.name, offered.untyped)
 
 
 def _fits(calls: Sequence[_ReadCall], offered: Offered) -> bool:
     """Return whether a reading has no error, and each call fits the schema of its tool."""
-    return all(_call_fits(call, offered.schema(call.name)) for call in calls)
+    return all(_call_fits(call, offered) for call in calls)
 
 
-def _call_fits(call: _ReadCall, schema: Schema) -> bool:
+def _call_fits(call: _ReadCall, offered: Offered) -> bool:
+    schema = offered.schema(call.name)
     if call.error or lacks_required(dict(call.parameters), schema):
         return False
     return (
         call.unclosed <= declared_names(schema)
-        and not type_parameters(call.parameters, schema).error
+        and not type_parameters(call.parameters, schema, untyped=offered.untyped).error
     )
 
 
@@ -205,10 +215,16 @@ class _Reader:
                 return tuple(calls)
         if any(call.closes for call in calls[1:]):
             return tuple(_ReadCall(call.name, error=_SEVERAL_ENDS) for call in calls)
-        error = self._rest() if self._tags else EMPTY
+        error = self._rest() if self._tags and not self._holds_text() else EMPTY
         if error:
             calls.append(_ReadCall(error=error))
         return tuple(calls)
+
+    def _holds_text(self) -> bool:
+        """Return whether the block has no call, and text between its outer tags, such as JSON."""
+        first = self._tags[0]
+        is_end = self._at == 0 and first.kind == END_BLOCK
+        return is_end and not _is_blank(self._text[: first.start].partition(">")[2])
 
     def _rest(self) -> str:
         """Return what is wrong with the text after the last call; "" if nothing."""
@@ -305,7 +321,9 @@ class _Reader:
             return _xml_value(text)
         if self._grammar.newlines:
             line_end = "\r\n" if text.startswith("\r\n") else "\n"
-            text = text.removeprefix(line_end).removesuffix(line_end)
+            begins = text.startswith(line_end)
+            text = text.removeprefix(line_end)
+            text = text if self._grammar.pairs and not begins else text.removesuffix(line_end)
         if tag.typed:
             return Exactly(text) if tag.typed in _STRINGS else Json(text)
         return Printed(text) if self._grammar.printed else text

@@ -3,7 +3,7 @@
 A response body may be hostile or incomplete, so a member may have any type. No function raises.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 
@@ -26,6 +26,13 @@ def as_text(value: object) -> str:
 def listed(value: object) -> list[Any]:
     """Return `value` if it is a list, else []."""
     return value if isinstance(value, list) else []
+
+
+def at_path(value: object, path: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value at a path such as `response.body`; None if it is missing."""
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def text_of(content: object) -> str:

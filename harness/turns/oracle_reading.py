@@ -102,6 +102,12 @@ class OracleReading(msgspec.Struct, frozen=True):
         sealed: the data that only the provider can read, in the order of the bytes.
         usages: the admissible numbers of tokens, the preferred ones first; () if the body has none,
             None if they are unknown.
+        later_errors: the codes of further errors that the provider sent after `error`.
+        other_output: the turn has output that is neither text nor a call, such as an image or the
+            results of a tool that the provider executes.
+        cut_upstream: a gateway forwards the finish value of the model's own API, and it says that
+            the model was stopped before its output was complete, whatever `finish` says.
+        resumed: the stream continues an earlier one of the same response.
     """
 
     text: str
@@ -124,6 +130,10 @@ class OracleReading(msgspec.Struct, frozen=True):
     loose_space: bool = False
     sealed: tuple[SealedReading, ...] = ()
     usages: tuple[Usage, ...] | None = None
+    later_errors: tuple[str, ...] = ()
+    other_output: bool = False
+    cut_upstream: bool = False
+    resumed: bool = False
 
     def knows(self, part: Part) -> bool:
         """Return whether `part` has only one meaning in this reading."""

@@ -1,10 +1,11 @@
 """Judge a run by the policy of a project: pass, fail, inconclusive or nothing, with reasons.
 
-A run fails if it was interrupted or killed, if a planned cell has no outcome, if a client of the
-project was not judged, or if an entry for an accepted failure is stale. Unjudged cells are allowed
-and listed, unless a rule on `unjudged` forbids them. A rule on `conformance` replaces the check
-that each cell conforms for its own cells only. A rule with too little data is `inconclusive`, which
-is not a pass.
+A run fails if a judged cell does not conform, if it was interrupted or killed, if a planned cell
+has no outcome, if a client of the project was not judged, or if the failure that an entry accepts
+no longer occurs. Unjudged cells are allowed and listed, unless a rule on `unjudged` forbids them;
+a run in which nothing was judged has the verdict `nothing`. A cell that a rule on `conformance`
+covers is judged by this rule alone. A rule with too little data is `inconclusive`, which is not a
+pass.
 """
 
 import shlex

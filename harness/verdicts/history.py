@@ -61,7 +61,7 @@ class RunAbout(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def label(self) -> str:
-        """The time and the first digits of the commit, with `+` if there were other changes."""
+        """The time and the first digits of the commit, with `+` if files differed from it."""
         commit = f" {self.commit[:7]}{'+' if self.is_dirty else ''}" if self.commit else ""
         return f"{self.at[:19].replace('T', ' ')}{commit}"
 
@@ -167,7 +167,10 @@ def history_of(run: Run, digest: str, kept: Sequence[KeptRun]) -> History:
 
 
 def kept_selection(selection: Selection) -> Selection:
-    """Return `selection` without lists of cells: runs with equal ones can be compared."""
+    """Return `selection` without its lists of cells, as the history stores it.
+
+    Two runs can be compared if what is left of their selections is equal.
+    """
     return msgspec.structs.replace(selection, skipped=(), cells=(), left_out=())
 
 

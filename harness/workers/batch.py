@@ -169,7 +169,7 @@ def encode_work(worker: Callable[[JobT], Any], jobs: tuple[JobT, ...]) -> bytes:
 
 
 def decode_seconds(message: bytes) -> float:
-    """Return the seconds in a message from a worker that starts with `ALLOW`."""
+    """Return the number of seconds in a message of the kind `ALLOW`, which a worker sent."""
     seconds: float = _SECONDS.unpack(message[1:])[0]
     return seconds
 

@@ -23,13 +23,14 @@ from scripts.local_models.recorded import Job, record
 from scripts.local_models.servers import (
     GEMMA3,
     SMOLLM2,
+    SMOLLM2_THINKING,
     Server,
     Start,
     litellm,
     llama_cpp,
     llama_cpp_python,
 )
-from scripts.local_models.ways import WAYS
+from scripts.local_models.ways import CHAT, MESSAGES, RESPONSES, WAYS, Api
 
 _TEMPERATURES: Final = (0.2, 0.8)
 _TALKS: Final = ("native", "fenced", "tag", "action")
@@ -45,6 +46,7 @@ class Target(msgspec.Struct, frozen=True):
         talks: ways of whole conversations.
         alone: ways without examples, in English and at the lower temperature.
         more_talks: ways of whole conversations in English, at each temperature.
+        apis: of the server, each of which gets the questions of `ways`.
     """
 
     start: Start
@@ -53,12 +55,15 @@ class Target(msgspec.Struct, frozen=True):
     talks: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     more_talks: tuple[str, ...] = ()
+    apis: tuple[Api, ...] = (CHAT,)
 
     def jobs(self) -> Iterator[Job]:
         """Yield what is asked: one toolbox after the other, since servers keep what is alike."""
         for language in self.languages:
-            for way, name, temperature in product(self.ways, asked().tasks, _TEMPERATURES):
-                yield Job(name, WAYS[way], language, temperature)
+            for api, way, name, temperature in product(
+                self.apis, self.ways, asked().tasks, _TEMPERATURES
+            ):
+                yield Job(name, WAYS[way], language, temperature, api=api)
             for way, name in product(self.talks, asked().conversations):
                 yield Job(name, WAYS[way], language, _TEMPERATURES[0], talk=True)
         for name, way in product(asked().tasks, self.alone):
@@ -73,6 +78,15 @@ TARGETS: Final = {
     "gemma3": Target(partial(llama_cpp, GEMMA3, 8184), talks=_TALKS),
     "gemma3-alone": Target(
         partial(llama_cpp, GEMMA3, 8184), (), alone=_ALONE, more_talks=_MORE_TALKS
+    ),
+    "smollm2-apis": Target(
+        partial(llama_cpp, SMOLLM2), ("native",), ("en",), apis=(RESPONSES, MESSAGES)
+    ),
+    "smollm2-thinking": Target(
+        partial(llama_cpp, SMOLLM2_THINKING),
+        ("native",),
+        ("en",),
+        apis=(CHAT, RESPONSES, MESSAGES),
     ),
     "llama-cpp-python": Target(partial(llama_cpp_python, SMOLLM2), ("native",), ("en",)),
     "litellm": Target(partial(litellm, SMOLLM2), ("native", "tag"), ("en",)),

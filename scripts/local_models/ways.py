@@ -3,11 +3,13 @@
 A prompt's id is that of `harness list prompts`, with what was added behind it: `+examples`, two
 worked examples as turns of user and assistant in front of the question; `+grammar`, the
 server may only write JSON that fits a schema (`response_format`); `+talk`, turns of whole
-conversations, of which nobody says what is due. Without a suffix, it is the prompt alone.
+conversations, without expected answers; `+responses` and `+messages`, another API of the
+server than chat completions; `+thinking`, the generation prompt opens the reasoning. Without a
+suffix, it is the prompt alone.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +23,34 @@ from harness.turns.turn import Tool, Turn
 from scripts.local_models.asked import Toolbox
 
 Spell = Callable[[Prompt, ToolCall], Message]
+
+
+class Api(msgspec.Struct, frozen=True):
+    """An API of a server.
+
+    Fields:
+        name: a part of the names of files and prompts; "" for chat completions.
+        dialect, path: its wire format, and its address below the server's `/v1`.
+        options: fields of each request that limit the answer and request the usage.
+    """
+
+    name: str
+    dialect: str
+    path: str
+    options: Mapping[str, Any]
+
+
+MOST_TOKENS: Final = 72
+CHAT: Final = Api(
+    "",
+    "openai-chat",
+    "chat/completions",
+    {"max_tokens": MOST_TOKENS, "stream_options": {"include_usage": True}},
+)
+RESPONSES: Final = Api(
+    "responses", "openai-responses", "responses", {"max_output_tokens": MOST_TOKENS}
+)
+MESSAGES: Final = Api("messages", "anthropic", "messages", {"max_tokens": MOST_TOKENS})
 
 
 class Way(msgspec.Struct, frozen=True):

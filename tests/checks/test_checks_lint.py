@@ -119,7 +119,7 @@ NEEDY = {"type": "object", "required": ["city"], "properties": {"city": {"type":
         ('city": "Oslo"}', False, "ARGS-START-LOST"),
         ('{"city": "Oslo"', True, "ARGS-TRUNCATED-FINISH-OK"),
         ('{"city": "Oslo"}', True, ""),
-        ("I cannot.", True, ""),
+        ("I cannot.", True, "arguments-not-an-object"),
     ],
 )
 def test_lost_arguments_of_a_turn_that_ended_well_are_a_deviation(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
+from harness.checks.lint_prompts import lint_prompts
 from tests.cli.conftest import Harness
 from tests.recording.paced_server import PacedServer
 
@@ -38,14 +39,16 @@ def test_a_server_that_violates_its_contract_exits_with_1(
             "lint", "--url", server.url, "--model", "m", "-o", str(tmp_path), "--format", "json"
         )
     assert left.code == 1
-    assert left.json["streams"] == len(server.requests) == 3
-    assert {each["quirk"] for each in left.json["findings"]} == {"DELTA-INDEX-MISSING"}
-    assert sorted(path.name for path in tmp_path.glob("*.yaml")) == [
-        "call.yaml", "text.yaml", "two-calls.yaml",
-    ]  # fmt: skip
+    names = sorted(path.stem for path in tmp_path.glob("*.yaml"))
+    assert left.json["streams"] == len(server.requests) == len(names) == 8
+    found = {(each["quirk"], each["level"]) for each in left.json["findings"]}
+    assert ("DELTA-INDEX-MISSING", "MUST") in found
+    assert ("tool-not-offered", "SHOULD") in found
+    assert names == sorted(each.id for each in lint_prompts("openai-chat"))
     again = harness("lint", str(tmp_path), "--format", "markdown")
     assert again.code == 1
-    assert again.out.startswith("**3 streams: 3 MUST**\n\n| level |")
+    assert again.out.startswith("**8 streams: 8 MUST")
+    assert "- not checked: forms that no stream shows: " in again.out
 
 
 def test_nothing_to_judge_exits_with_5_and_wrong_use_with_2(
@@ -61,3 +64,95 @@ def test_nothing_to_judge_exits_with_5_and_wrong_use_with_2(
     left = harness("lint", "--url", "http://127.0.0.1:9", "--dialect", "gemini")
     assert left.code == 2
     assert "cannot send requests of the dialect 'gemini'" in left.err
+
+
+def test_what_breaks_named_clients_is_listed_for_them_only(
+    harness: Harness, tmp_path: Path
+) -> None:
+    body = b"".join(NO_INDEX).decode()
+    (tmp_path / "a.yaml").write_text(Path(NULL_LATER).read_text(encoding="utf-8"))
+    left = harness("lint", str(tmp_path), "--for", "koog,ai-sdk")
+    assert (left.code, left.err) == (0, "")
+    assert "not checked: what breaks koog, ai-sdk, other than absent members" in left.out
+    (tmp_path / "b.sse").write_text(body)
+    assert harness("import", str(tmp_path / "b.sse"), "-o", str(tmp_path / "in")).code == 0
+    left = harness("lint", str(tmp_path / "in"), "--for", "async-openai", "--format", "json")
+    (finding,) = left.json["findings"]
+    assert left.code == 1
+    assert finding["quirk"] == "DELTA-INDEX-MISSING"
+    assert [it.partition(" ")[0] for it in finding["clients"]] == ["async-openai"]
+    left = harness("lint", str(tmp_path), "--for", "koogle")
+    assert left.code == 2
+    assert "no table lists client 'koogle'" in left.err
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--profile", "openresponses", "--for", "koog"],
+        ["--profile", "openresponses", "--tools"],
+        ["--prompts", "--tools"],
+    ],
+)
+def test_an_option_without_an_effect_is_refused(
+    harness: Harness, tmp_path: Path, given: list[str]
+) -> None:
+    file = tmp_path / "tools.yaml"
+    file.write_text("[]")
+    files = {"--tools", "--prompts"}
+    words = [it for each in given for it in ([each, str(file)] if each in files else [each])]
+    left = harness("lint", "--url", "http://127.0.0.1:9", *words)
+    assert left.code == 2
+    assert "has no effect with" in left.err
+    assert harness("lint", str(tmp_path), "--tools", str(file)).code == 2
+
+
+def test_members_that_a_server_lost_fail_the_comparison_with_older_streams(
+    harness: Harness, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, text in ((old, CHUNK), (new, CHUNK.replace(b'"created":1,', b""))):
+        folder.mkdir()
+        (folder / "a.sse").write_bytes(text + b"data: [DONE]\n\n")
+        assert harness("import", str(folder / "a.sse"), "-o", str(folder / "in")).code == 0
+    same = harness("contract", "diff", str(old / "in"), str(old / "in"))
+    assert (same.code, same.out.strip()) == (
+        0, "1 new stream, compared with 1 old stream: 0 changes",
+    )  # fmt: skip
+    left = harness("contract", "diff", str(old / "in"), str(new / "in"), "--format", "json")
+    (change,) = left.json["changes"]
+    assert (left.code, change["kind"], change["member"]) == (1, "chunk", "created")
+    assert (change["change"], change["level"]) == ("missing", "MUST")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.sse").write_bytes(b'{"model":"m","message":{"role":"assistant"},"done":true}\n')
+    assert harness("import", str(other / "b.sse"), "-o", str(other / "in")).code == 0
+    left = harness("contract", "diff", str(old / "in"), str(other / "in"))
+    assert left.code == 5
+    assert left.out.splitlines() == [
+        "not compared: 1 stream of openai-chat, only in OLD",
+        "not compared: 1 stream of ollama, only in NEW",
+        "nothing was compared",
+    ]
+    table = harness("contract", "diff", "table", str(new / "in"), "--format", "markdown")
+    assert table.code == 1
+    assert "| MUST | missing | openai-chat | `chunk.created` |" in table.out
+    assert harness("contract", "diff", str(old / "in"), str(tmp_path / "old" / "a.sse")).code == 2
+
+
+def test_the_checks_of_open_responses_run_over_http(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    server = PacedServer(NO_INDEX, gated=False)
+    with server.running():
+        url = f"{server.url}/v1/responses"
+        left = harness(
+            "lint", "--url", url, "--profile", "openresponses", "-o", str(tmp_path),
+            "--format", "json",
+        )  # fmt: skip
+    results = {each["id"]: each["status"] for each in left.json["results"]}
+    assert left.code == 1
+    assert len(server.requests) == 10
+    assert sorted(results.values()).count("not run") == 7
+    assert results["basic-response"] == results["compact-missing-model"] == "failed"

@@ -96,34 +96,31 @@ def _decoded(data: bytes) -> object:
 @lru_cache
 def keys(dialect: str) -> tuple[str, ...]:
     """Return the names of all members, sorted."""
-    return tuple(sorted({key for _, value in payloads(dialect) for key in _keys(value)}))
-
-
-def _keys(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from value
-    for child in _children(value):
-        yield from _keys(child)
+    return _keys_and_words(dialect)[0]
 
 
 @lru_cache
 def words(dialect: str) -> tuple[str, ...]:
     """Return the short texts among all values, sorted."""
-    return tuple(sorted({word for _, value in payloads(dialect) for word in _words(value)}))
+    return _keys_and_words(dialect)[1]
 
 
-def _words(value: object) -> Iterator[str]:
-    if isinstance(value, str) and len(value) <= _SHORT_WORD:
-        yield value
-    for child in _children(value):
-        yield from _words(child)
-
-
-def _children(value: object) -> Iterator[object]:
-    if isinstance(value, dict):
-        yield from value.values()
-    elif isinstance(value, list):
-        yield from value
+@lru_cache
+def _keys_and_words(dialect: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Visit all payloads once, without a generator for each of their million values."""
+    names: set[str] = set()
+    texts: set[str] = set()
+    waiting: list[Any] = [value for _, value in payloads(dialect)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            texts.add(value)
+        elif isinstance(value, dict):
+            names.update(value)
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return tuple(sorted(names)), tuple(sorted(it for it in texts if len(it) <= _SHORT_WORD))
 
 
 def framed(payload: bytes, event: str, content_type: str) -> bytes:

@@ -1,15 +1,21 @@
-"""Clean interactions that ship: whole turns in which nothing is left open, by dialect."""
+"""Clean interactions that ship: whole turns in which nothing is left open, by dialect.
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+To choose them, all bundled bodies are read. So `clean_interactions.txt` stores the choice, and
+`UPDATE_GOLDEN=1 pytest tests/fuzzing/test_fuzzing_mutators.py -n 0 -o addopts=` makes it again.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+from typing import Final
 
 from harness.dialects.table import oracle_reading
 from harness.normalizers import reference
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction
-from tests.dialects.shipped_bodies import shipped
+from tests.dialects.shipped_bodies import cassettes
 
 # What nearly every stream of these APIs shows.
 _USUAL = frozenset(
@@ -26,31 +32,52 @@ _USUAL = frozenset(
     )
 )
 _OF_A_KIND = 4
+STORED: Final = Path(__file__).with_name("clean_interactions.txt")
 
 
 @cache
 def clean() -> dict[str, tuple[Interaction, ...]]:
     """Return dialect -> interactions, a few of each kind: with calls, text, usage and so on."""
-    return {dialect: tuple(_varied(interactions)) for dialect, interactions in shipped().items()}
+    by_id = {cassette.id: cassette.interactions for cassette in cassettes()}
+    found: dict[str, list[Interaction]] = defaultdict(list)
+    for line in STORED.read_text(encoding="utf-8").splitlines():
+        name, _, place = line.partition(" ")
+        each = by_id[name][int(place)]
+        found[each.dialect].append(each)
+    return {dialect: tuple(interactions) for dialect, interactions in found.items()}
 
 
-def _varied(interactions: Iterable[Interaction]) -> Iterator[Interaction]:
+def choose_clean() -> str:
+    """Return the text of `clean_interactions.txt`: cassettes, each with the place in it."""
+    return "".join(f"{name} {place}\n" for name, place in _varied())
+
+
+def _varied() -> Iterator[tuple[str, int]]:
     """Yield clean interactions; the oracle, which is slow, reads no more than it takes."""
     seen: Counter[object] = Counter()
-    for each in interactions:
-        if each.status != 200:
-            continue
-        turn = turn_of(each)
-        kind = (len(turn.tool_calls), bool(turn.text), bool(turn.reasoning), turn.usage is None)
-        if seen[kind] < _OF_A_KIND and _is_clean(each):
-            seen[kind] += 1
-            yield each
+    for cassette in cassettes():
+        for place, each in enumerate(cassette.interactions):
+            if each.status != 200:
+                continue
+            kind = kind_of(each)
+            if seen[kind] < _OF_A_KIND and is_clean(each):
+                seen[kind] += 1
+                yield cassette.id, place
 
 
-def _is_clean(interaction: Interaction) -> bool:
+def kind_of(interaction: Interaction) -> tuple[object, ...]:
+    """Return what an interaction is a sample of."""
+    turn = turn_of(interaction)
+    has = (bool(turn.text), bool(turn.reasoning), turn.usage is None)
+    return (interaction.dialect, len(turn.tool_calls), *has)
+
+
+def is_clean(interaction: Interaction) -> bool:
+    """Return whether the oracle leaves nothing in the interaction open."""
     reading = oracle_reading(interaction)
     return (
-        reading.calls is not None
+        interaction.status == 200
+        and reading.calls is not None
         and all(call.id for call in reading.calls)
         and reading.ended
         and reading.knows("end")

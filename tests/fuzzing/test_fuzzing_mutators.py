@@ -6,6 +6,7 @@ call may come out none does.
 """
 
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -46,13 +47,29 @@ from harness.turns.turn import Turn
 from harness.wire.aws import encode_exception
 from harness.wire.interaction import Ended, Interaction, Request
 from scripts.mutator_reference import with_tables
-from tests.fuzzing.fuzzing_samples import clean, turn_of
-from tests.judging.judging_samples import shipped_subjects
+from tests.fuzzing.fuzzing_samples import STORED, choose_clean, clean, is_clean, turn_of
+from tests.judging.judging_samples import IS_DEEP, shipped_subjects
 
 ROOT = Path(__file__).parents[2]
 QUIRKS = frozenset(load_catalogue(ROOT / "catalogue" / "quirks"))
 PRESERVING = [mutator for mutator in MUTATORS if mutator.preserving]
 CHANGING = [mutator for mutator in MUTATORS if not mutator.preserving]
+
+
+_STALE = f"the stored choice is stale: UPDATE_GOLDEN=1 pytest {__file__} -n 0 -o addopts="
+
+
+def test_stored_samples_are_clean_and_of_every_dialect() -> None:
+    if os.environ.get("UPDATE_GOLDEN"):
+        STORED.write_text(choose_clean(), encoding="utf-8")
+    assert clean().keys() == DIALECTS.keys(), _STALE
+    all_of_them = [each for interactions in clean().values() for each in interactions]
+    assert all(map(is_clean, all_of_them)), _STALE
+
+
+@pytest.mark.skipif(not IS_DEEP, reason="reads all bundled bodies; `make whole` runs it")
+def test_stored_samples_are_those_that_would_be_chosen() -> None:
+    assert STORED.read_text(encoding="utf-8") == choose_clean(), _STALE
 
 
 def name_of(mutator: Mutator) -> str:

@@ -1,7 +1,7 @@
 """Blame and turn facts: which party is responsible, and the digest of a question."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -85,6 +85,12 @@ def malformed_chunk(finish: str) -> bytes:
     return b"data: " + json.dumps({"choices": [choice], "error": {"code": 502}}).encode() + b"\n\n"
 
 
+def cut_chunk(native: str, **delta: object) -> bytes:
+    """Return OpenRouter's chunk of a turn that was cut, whose own finish reason does not say so."""
+    choice = {"delta": delta, "finish_reason": "tool_calls", "native_finish_reason": native}
+    return b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n"
+
+
 def call_chunk(arguments: str, name: str = "f", call_id: str = "c1") -> bytes:
     function = {"name": name, "arguments": arguments}
     return chunk_bytes(
@@ -127,6 +133,16 @@ CASES: list[tuple[bytes, Blame]] = [
     (error_object(code="tool_use_failed", failed_generation="{"), "model"),
     (error_object(code="tool_use_failed"), "provider"),
     (call_chunk('{"a":1}') + malformed_chunk("stop"), "model"),
+    (call_chunk('{"a":') + cut_chunk("max_output_tokens"), "model"),
+    (call_chunk("", "needy") + cut_chunk("MAX_TOKENS"), "model"),
+    (call_chunk('{"a":') + cut_chunk("tool_calls"), "model or provider"),
+    (call_chunk('{"a":1}') + cut_chunk("length"), ""),
+    (
+        chunk_bytes(reasoning="Hm") + chunk_bytes("length") + b"data: " + error_object(code=400),
+        "model",
+    ),
+    (error_object(code="rate_limit_exceeded"), "request"),
+    (error_object(code="ThrottlingException"), "request"),
     (call_chunk('{"a":'), "provider"),
     (call_chunk("{}", ""), "provider"),
     (call_chunk("{}", "") + END, "provider"),
@@ -164,7 +180,10 @@ def test_blame_is_the_models_when_the_kind_of_answer_is_wrong(
 
 @pytest.mark.parametrize(
     ("status", "blame"),
-    [(400, "request"), (401, "request"), (404, "request"), (408, "provider"), (500, "provider")],
+    [
+        *((400, "request"), (401, "request"), (404, "request"), (429, "request")),
+        *((408, "provider"), (424, "provider"), (500, "provider")),
+    ],
 )
 def test_a_client_error_is_blamed_on_the_request(status: int, blame: Blame) -> None:
     one = Interaction(Request(), status, (), error_object(code="x"), (), dialect="openai-chat")
@@ -275,3 +294,57 @@ def test_an_empty_turn_is_not_a_success_and_the_stream_decides_the_blame() -> No
     lost = "a call came in a member that the API does not have"
     assert _turn(role, odd) == (False, lost, "provider")
     assert _turn(role, chunk({"content": "Hi"}), odd, text="Hi") == (False, lost, "provider")
+
+
+def _events(*values: Mapping[str, object]) -> bytes:
+    lines = (f"event: {it.get('type', '')}\ndata: {json.dumps(it)}\n\n" for it in values)
+    return "".join(lines).encode()
+
+
+def _response(status: str, **members: object) -> dict[str, object]:
+    response = {"id": "r", "object": "response", "status": status, "output": [], **members}
+    return {"type": f"response.{status}", "response": response}
+
+
+_IMAGE: dict[str, object] = {"type": "image_generation_call", "id": "ig", "status": "completed"}
+_PART: dict[str, object] = {"type": "image", "data": "UklGRg==", "mime_type": "image/png"}
+# The dialect, and a complete response whose only output is not text.
+OTHER_OUTPUT: dict[str, bytes] = {
+    "openai-responses": _events(
+        {"type": "response.output_item.added", "output_index": 0, "item": _IMAGE},
+        {"type": "response.output_item.done", "output_index": 0, "item": _IMAGE},
+        _response("completed", output=[_IMAGE]),
+    ),
+    "openai-chat": chunk({"images": [{"type": "image_url", "image_url": {"url": "data:,"}}]})
+    + chunk(None, "stop")
+    + DONE,
+    "mistral": chunk({"content": [{"type": "image_url", "image_url": "data:,"}]}, "stop") + DONE,
+    "google-interactions": _events(
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+        {"event_type": "step.delta", "index": 0, "delta": _PART},
+        {"event_type": "step.stop", "index": 0},
+        {"event_type": "interaction.completed", "interaction": {"status": "completed"}},
+    ),
+    "gemini": b'data: {"candidates": [{"content": {"parts": [{"inlineData": {"data": "UklG"}}]}, '
+    b'"finishReason": "STOP"}]}\n\n',
+}
+
+
+@pytest.mark.parametrize("dialect", OTHER_OUTPUT)
+def test_output_that_is_not_text_is_an_answer(dialect: str) -> None:
+    body = OTHER_OUTPUT[dialect]
+    interaction = Interaction(Request(), 200, (), body, (), dialect=dialect)
+    reading = oracle_reading(interaction)
+    assert reading.other_output
+    assert blame_of_bytes(reading, None) == ""
+    (turn,) = judge_subject(LoadedSubject(a_cassette(interaction)), REFERENCE)[0].turns
+    assert (turn.success, turn.blame) == (True, "")
+
+
+def test_the_last_of_two_errors_may_blame_the_request() -> None:
+    error = {"type": "error", "error": {"code": "unknown-error", "message": "m"}}
+    failed = _response("failed", error={"code": "rate_limit_exceeded", "message": "n"})
+    body = _events(error, failed)
+    reading = oracle_reading(Interaction(Request(), 200, (), body, (), dialect="openai-responses"))
+    assert reading.error == ("unknown-error", "m")
+    assert blame_of_bytes(reading, None) == "request"

@@ -140,6 +140,25 @@ def test_a_call_that_was_handed_over_before_the_exception_was_executed() -> None
     assert judged(done, GOOD, "reset").outcome is Outcome.PASS
 
 
+def test_many_calls_that_were_handed_over_are_judged_as_few_are() -> None:
+    many = 70
+    sent = (call(f'{{"n": {n}}}', index=n, id=f"c{n}", name="writing") for n in range(many))
+    body = b"".join(sent)  # and no end
+    handed = [call_deltas(n, f"c{n}", "writing", f'{{"n":{n}.0}}') for n in range(many)]
+    invented = call_deltas(many, "other", "writing", '{"n":-1}')
+
+    def client(_: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+        list(reads)
+        for each in (*handed, invented):
+            yield from each
+
+    sdk = Normalizer("client", client, kind="sdk")
+    result = judge_subject(LoadedSubject(a_cassette(an_interaction(body))), sdk, cuts="whole")[0]
+    found = [it for it in result.findings if it.rule == "TRUNCATED-CALL-NOT-RUN"]
+    assert [it.path for it in found if it.level == "MUST"] == [f"turns[0].calls[{many}]"]
+    assert len(found) == many + 1
+
+
 # Rejected, or the turn failed
 
 CALLED = Finish(FinishReason.TOOL_CALLS, "tool_calls")

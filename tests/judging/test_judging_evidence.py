@@ -17,6 +17,7 @@ from harness.turns.deltas import (
     FinishReason,
     ParseError,
     StreamFailure,
+    TextDelta,
     ToolCall,
     ToolCallRejected,
     ToolCallStart,
@@ -29,6 +30,7 @@ from tests.judging.judging_samples import (
     an_interaction,
     call,
     chunk,
+    shipped_subjects,
 )
 
 NAMES = st.sampled_from(["read", "write", ""])
@@ -219,3 +221,26 @@ def test_only_what_the_client_itself_reports_lowers_the_level(
     result = judge_subject(subject, client, cuts="whole")[0]
     worst = result.findings[0]
     assert (worst.level, result.outcome.fails) == (level, level == "MUST")
+
+
+@pytest.mark.parametrize(
+    ("finish", "level"),
+    [
+        (Finish(FinishReason.OTHER, "network_error"), "SHOULD"),
+        # A caller does not see from another value that the answer failed.
+        (Finish(FinishReason.OTHER, ""), "MUST"),
+        (Finish(FinishReason.STOP, "stop"), "MUST"),
+        (Finish(FinishReason.STOP, "network_error"), "MUST"),
+    ],
+)
+def test_a_client_may_hand_over_the_word_that_says_the_failure(finish: Finish, level: str) -> None:
+    def read_all(reads: Iterable[bytes]) -> Iterator[Delta]:
+        list(reads)
+        yield from (TextDelta("It"), finish)
+
+    (subject,) = (it for it in shipped_subjects() if it.id == "finish/network-error")
+    levels = {}
+    for kind in ("sdk", "gateway"):
+        result = judge_subject(subject, a_normalizer(read_all, kind=kind), cuts="whole")[0]
+        levels[kind] = {each.rule: each.level for each in result.findings}["FAILURE-REPORTED"]
+    assert levels == {"sdk": level, "gateway": level}

@@ -41,6 +41,7 @@ from harness.turns.deltas import (
     TextDelta,
     ToolCallEnd,
     ToolCallStart,
+    call_deltas,
 )
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cuts import seams
@@ -498,11 +499,31 @@ def test_a_stream_in_the_framing_of_aws_requires_that_capability() -> None:
 LONG = '{"text": "' + "a" * 300 + '"}'
 
 
-def _long_call(size: int) -> Interaction:
+def _long_call(size: int, before: bytes = b"", text: str = LONG, end: str = "tool_calls") -> bytes:
     """Return a stream whose call comes in fragments of `size` characters."""
-    pieces = [LONG[at : at + size] for at in range(0, len(LONG), size)]
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
     first = call("", id="c1", name="writing")
-    return an_interaction(first + b"".join(map(call, pieces)) + chunk(None, "tool_calls") + DONE)
+    return before + first + b"".join(map(call, pieces)) + chunk(None, end) + DONE
+
+
+def _are_held_back(client: Normalizer, body: bytes) -> bool:
+    subject = LoadedSubject(a_cassette(an_interaction(body)))
+    result = judge_subject(subject, client, cuts="quick")[0]
+    return any(finding.rule == "ARGUMENTS-PROMPT" for finding in result.findings)
+
+
+def test_arguments_count_after_long_reasoning_and_in_a_truncated_turn() -> None:
+    held = load_normalizer("arguments-held")
+    thoughts = b"".join(chunk({"reasoning_content": f"thought {n}"}) for n in range(200))
+    for body in (_long_call(20, thoughts), _long_call(20, text=LONG[:200], end="length")):
+        assert _are_held_back(held, body)
+        assert not _are_held_back(REFERENCE, body)
+    # A last event without a blank line has no end before which the arguments were due.
+    assert not _are_held_back(held, call(LONG, id="c1", name="writing").rstrip())
+    # What comes at once on most networks is not late, and neither is what a client declares.
+    assert not _are_held_back(held, _long_call(4, text='{"a": "bcdef"}'))
+    late = msgspec.structs.replace(held, policies={**held.policies, "calls": "at-end"})
+    assert not _are_held_back(late, _long_call(20))
 
 
 @pytest.mark.parametrize(
@@ -515,7 +536,7 @@ def _long_call(size: int) -> Interaction:
     ],
 )
 def test_fragments_of_arguments_are_not_held_back(held: str, size: int, broken: bool) -> None:  # noqa: FBT001 - drawn from the table
-    subject = LoadedSubject(a_cassette(_long_call(size)))
+    subject = LoadedSubject(a_cassette(an_interaction(_long_call(size))))
     for kind, level in (("sdk", "SHOULD"), ("gateway", "SHOULD")):
         client = msgspec.structs.replace(load_normalizer(held), kind=kind)
         result = judge_subject(subject, client, cuts="quick")[0]
@@ -524,3 +545,22 @@ def test_fragments_of_arguments_are_not_held_back(held: str, size: int, broken: 
         assert result.outcome.conforms
         whole = msgspec.structs.replace(client, streams=False)
         assert judge_subject(subject, whole, cuts="quick")[0].findings == ()
+
+
+def test_an_sdk_may_hand_a_custom_call_of_the_provider_over() -> None:
+    recording = next(each for each in shipped_subjects() if each.id == "openai-responses/x-search")
+    (sent,) = recording.cassette.interactions
+    start = sent.body.index(b'"call_id": "') + len(b'"call_id": "')
+    own = sent.body[start : sent.body.index(b'"', start)].decode()
+
+    def level(call_id: str, kind: str) -> str:
+        def normalize(interaction: Interaction, reads: Iterator[bytes]) -> Iterator[Delta]:
+            deltas = list(REFERENCE.normalize(interaction, reads))
+            yield from (*deltas[:-1], *call_deltas(0, call_id, "x", "a", kind="custom"), deltas[-1])
+
+        client = msgspec.structs.replace(REFERENCE, normalize=normalize, kind=kind, streams=False)
+        found = judge_subject(recording, client, cuts="whole")[0].findings
+        return next(it.level for it in found if it.rule == "CALLS-NOT-INVENTED")
+
+    assert level(own, "sdk") == "SHOULD"
+    assert level(own, "gateway") == level("call_invented", "sdk") == "MUST"

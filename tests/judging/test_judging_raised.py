@@ -1,8 +1,10 @@
 """One bug has one cause, whatever the input, the cuts, the message and the violated rule."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,7 +19,8 @@ from harness.normalizers.protocol import Normalizer
 from harness.results.finding import Finding, Level
 from harness.results.outcome import Outcome
 from harness.results.result import Result
-from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
+from harness.turns.deltas import Delta, DeltaError, Finish, FinishReason, TextDelta
+from harness.turns.fold import fold
 from tests.judging.judging_samples import (
     DONE,
     a_cassette,
@@ -264,3 +267,15 @@ def test_a_traceback_has_the_frames_of_the_client_only() -> None:
     assert "in test_a_traceback_has_the_frames_of_the_client_only" in lines[0]
     assert lines[0].startswith('File "tests/judging/test_judging_raised.py", line ')
     assert lines[3] == '  json.loads("{")'
+
+
+def test_a_traceback_names_no_folder_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # neither the client nor the harness is below it
+    with pytest.raises(DeltaError) as raised:
+        fold([TextDelta(None)])  # type: ignore[arg-type]
+    lines = traceback_of(raised.value).splitlines()
+    files = [re.findall('File "(.*)", line', line)[0] for line in lines if "File " in line]
+    assert files[-1] == "harness/turns/fold.py"
+    assert not any(Path(file).is_absolute() for file in files)

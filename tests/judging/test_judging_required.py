@@ -33,6 +33,8 @@ def test_each_scenario_names_the_capabilities_that_its_bytes_show() -> None:
         ("calls/two-choices", "several-choices"),
         ("calls/legacy-function-call", "legacy-functions"),
         ("openai-responses/custom-tool", "custom-tools"),
+        ("openai-responses/resumed", "resumed-streams"),
+        ("google-interactions/first-version", "other-encodings"),
     ],
 )
 def test_a_recording_is_judged_only_if_the_client_sends_such_requests(

@@ -18,6 +18,7 @@ from harness.turns.deltas import (
     ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
+    call_deltas,
 )
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (
@@ -151,3 +152,28 @@ def test_a_call_that_the_limit_cut_before_its_arguments_must_not_run(
     else:
         level = "MUST" if row.arguments == "text" else "SHOULD"
         assert found == [("BROKEN-CALL-NOT-RUN", level)]
+
+
+# The finish value of the stream, what the client makes of it, which call is broken -> the level.
+@pytest.mark.parametrize(
+    ("word", "told", "broken", "level"),
+    [
+        ("length", FinishReason.LENGTH, 1, "SHOULD"),
+        ("length", FinishReason.STOP, 1, "MUST"),
+        ("length", FinishReason.LENGTH, 0, "MUST"),  # the limit did not cut this call
+        ("tool_calls", FinishReason.TOOL_CALLS, 1, "MUST"),
+    ],
+)
+def test_a_call_may_be_left_out_if_the_client_says_that_it_was_cut(
+    word: str, told: FinishReason, broken: int, level: str
+) -> None:
+    texts = ['{"a": 1}', '{"a": 1}']
+    texts[broken] = '{"a": '
+    parts = (call(text, index=n, id=f"c{n}", name=f"f{n}") for n, text in enumerate(texts))
+    body = b"".join(parts) + chunk(None, word) + DONE
+    kept = 1 - broken
+    deltas = (*call_deltas(kept, f"c{kept}", f"f{kept}", texts[kept]), Finish(told, word))
+    by = a_normalizer(lambda _reads: iter(deltas))
+    result, _ = judge_subject(LoadedSubject(a_cassette(an_interaction(body))), by, cuts="whole")
+    levels = {each.rule: each.level for each in result.findings}
+    assert levels["PARSE-ERROR-REPORTED"] == level

@@ -115,6 +115,22 @@ def test_tokens_that_an_api_counts_apart_may_be_added() -> None:
     assert _level(interaction, Usage(9, 30)) == "MUST"
 
 
+def test_a_last_object_without_a_count_may_be_kept_alone() -> None:
+    first = {"promptTokenCount": 9, "candidatesTokenCount": 7}
+    last = {"promptTokenCount": 87, "thoughtsTokenCount": 14}
+    content = {"parts": [{"text": "Hello"}]}
+    values = (
+        {"candidates": [{"content": content}], "usageMetadata": first},
+        {"candidates": [{"content": content, "finishReason": "STOP"}], "usageMetadata": last},
+    )
+    body = b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in values)
+    interaction = replace(_answer("gemini"), body=body, reads=())
+    for right in (Usage(87, 7), Usage(87, 21), Usage(87, 14), Usage(87, None)):
+        assert _level(interaction, right) is None, right
+    for wrong in (Usage(9, 7), Usage(87, 9), Usage(96, 21)):
+        assert _level(interaction, wrong) == "MUST", wrong
+
+
 def test_counts_in_an_undocumented_place_are_not_judged() -> None:
     odd = oracle_reading(_chat({"meta": {"tokens_used": 91}}))
     assert odd.usages is None

@@ -53,4 +53,24 @@ FIXTURES = {
         *("postman", 1),
         "https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html",
     ),
+    "azure-test-proxy.json": (
+        *("http-layouts", 2),
+        "https://github.com/Azure/azure-sdk-tools, tools/test-proxy",
+    ),
+    "req-cassette.json": ("http-layouts", 2, "https://hexdocs.pm/req_cassette"),
+    "mockserver.json": ("http-layouts", 2, "https://www.mock-server.com, expectations"),
+    "easyvcr.json": ("http-layouts", 1, "https://github.com/EasyPost/easyvcr-csharp"),
+    "scotch.json": ("http-layouts", 1, "https://github.com/mleech/scotch"),
+    "charles.chlsj": (
+        "http-layouts",
+        1,
+        "https://www.charlesproxy.com/documentation, JSON session",
+    ),
+    "keploy.yaml": ("http-layouts", 1, "https://keploy.io/docs, mocks.yaml"),
+    "responses.yaml": ("http-layouts", 1, "https://github.com/getsentry/responses, recorder"),
+    "proxay.yml": ("http-layouts", 1, "https://github.com/airtasker/proxay"),
+    "betamax.json": ("http-json", 1, "https://betamax.readthedocs.io/en/latest/cassettes.html"),
+    "exvcr.json": ("http-json", 1, "https://hexdocs.pm/exvcr"),
 }
+# Formats that do not store the body of the request.
+WITHOUT_REQUEST = ("flat.json", "responses.yaml")

@@ -18,7 +18,7 @@ from harness.errors import UnreadableError
 from harness.files import yaml_text
 from harness.recording.importers import read
 from harness.recording.importing import Imported, Labels, import_file
-from tests.recording.format_fixtures import FIXTURES, FORMATS, STREAM
+from tests.recording.format_fixtures import FIXTURES, FORMATS, STREAM, WITHOUT_REQUEST
 from tests.tables import each_row
 
 URI = "https://api.avian.io/v1/chat/completions"
@@ -41,7 +41,7 @@ def test_fixture_gives_its_streams_and_its_request(name: str) -> None:
     assert all("text/event-stream" in each.header("content-type") for each in cassette.interactions)
     request = cassette.interactions[0].request
     assert (request.method, request.uri.replace(":443", "")) == ("POST", URI)
-    if name != "flat.json":
+    if name not in WITHOUT_REQUEST:
         assert json.loads(request.body)["tools"][0]["function"]["name"] == "get_weather"
 
 
@@ -114,7 +114,7 @@ def test_a_postman_collection_of_format_1_is_refused() -> None:
 
 def load(name: str) -> Any:  # noqa: ANN401 - any JSON
     data = (FORMATS / name).read_bytes()
-    return yaml_text.load_yaml(data, name) if name.endswith(".yaml") else json.loads(data)
+    return yaml_text.load_yaml(data, name) if name.endswith((".yaml", ".yml")) else json.loads(data)
 
 
 # Bodies of requests; facts that no reader uses; requests of entries after the first one.
@@ -208,6 +208,9 @@ def test_deep_nesting_is_refused_or_another_container(name: str, depth: int) -> 
 
 
 NOCK = {"scope": "https://api.avian.io", "path": "/v1/chat/completions", "status": 200}
+AZURE = {"RequestUri": URI, "uri": URI}
+BLOB = {"status": 200, "body_type": "blob", "body_blob": "!"}
+BYTES = {"statusCode": 200, "body": {"type": "BINARY", "base64Bytes": 3}}
 REFUSED = [
     ("go-vcr-v3.yaml", ("interactions", 0, "response", "code"), "x", "a status code"),
     ("go-vcr-v2.yaml", ("interactions", 0, "response", "headers"), "x", "a mapping"),
@@ -230,6 +233,15 @@ REFUSED = [
     ("hoverfly/v5.json", ("data", "pairs"), [{"response": {"status": "?"}}], "a status code"),
     ("postman.json", ("item", 0, "item", 0, "response", 0, "code"), None, "a status code"),
     ("postman.json", ("item", 0, "item", 0, "response", 0, "header"), 4, "a mapping"),
+    ("azure-test-proxy.json", ("Entries",), [{**AZURE, "StatusCode": "x"}], "a status code"),
+    ("req-cassette.json", ("interactions",), [{"request": AZURE, "response": BLOB}], "base64"),
+    ("mockserver.json", (), [{"httpRequest": {}, "httpResponse": BYTES}], "expected text"),
+    ("easyvcr.json", (0, "Response", "Status", "Code"), 10**400, "a status code"),
+    ("scotch.json", (0, "Response", "ContentHeaders"), 3, "a mapping"),
+    ("charles.chlsj", (0, "request", "header", "headers"), [3], "a mapping"),
+    ("keploy.yaml", ("spec", "resp", "status_code"), True, "a status code"),
+    ("responses.yaml", ("responses", 0, "response", "status"), [], "a status code"),
+    ("proxay.yml", ("http_interactions", 0, "response", "body", "encoding"), "base64", "base64"),
 ]
 
 

@@ -67,6 +67,7 @@ PLANTED = {
         "https://api.telegram.org/bot{110201543:aB3dE6gH9jK2mN5pQ8sT}/x",
         "https://chat.corp.io/hooks/{r4nd0mlettersqwzxkjvbp}",
     ),
+    "one-time code": ("otp={482963}", '"verification_code": "{482963}"'),
     "private key": ("-----BEGIN RSA PRIVATE KEY-----\n{MIIEowIBAAKCAQEA7\n3kP9sQ2}\n-----END",),
 }
 SECRETS = [(kind, text) for kind, texts in PLANTED.items() for text in texts]
@@ -171,7 +172,9 @@ def test_a_secret_split_anywhere_is_gone(kind: str, planted: str, spelling: str)
         assert secret not in shown
         start = whole.index(secret)
         region = shown[start : len(shown) - (len(whole) - start - len(secret))]
-        assert not re.sub(r"[\W_x]", "", region), "a letter or digit of the secret is left"
+        # A code may be a number of JSON, which must stay one.
+        filler = r"[\W1]" if kind == "one-time code" else r"[\W_x]"
+        assert not re.sub(filler, "", region), "a letter or digit of the secret is left"
         assert shown.startswith("Here: ")
         assert shown.endswith(" ok")
 

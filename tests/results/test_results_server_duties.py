@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from harness import shipped
-from harness.results.server_duties import load_server_duties
 from harness.results.catalogue import load_catalogue
+from harness.results.server_duties import load_server_duties
 
 DIALECTS = Path(__file__).parents[2] / "harness" / "dialects"
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
@@ -20,7 +20,11 @@ def test_each_quirk_of_an_oracle_has_a_duty_and_no_other_has_one() -> None:
         DIALECTS.parent / "judging" / "unusable.py",
     ]:
         named |= set(re.findall(r'"([A-Z0-9]+(?:-[A-Z0-9]+)+)"', path.read_text(encoding="utf-8")))
-    assert load_server_duties().keys() == named & CATALOGUE.keys()
+    duties = load_server_duties()
+    assert {name for name, duty in duties.items() if not duty.title} == named & CATALOGUE.keys()
+    of_turns = (DIALECTS.parent / "checks" / "turn_duties.py").read_text(encoding="utf-8")
+    titled = {name for name, duty in duties.items() if duty.title}
+    assert titled == {name for name in titled if f'= "{name}"' in of_turns} - CATALOGUE.keys()
 
 
 def test_duties_are_sentences() -> None:

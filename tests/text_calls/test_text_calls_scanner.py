@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from harness.text_calls import MARKERS, TEXT_DIALECTS, TextPolicy, WrittenCall, read_text_calls
 from harness.text_calls.boundaries import Ending
+from harness.text_calls.dialect import TextDialect
+from harness.text_calls.dialects.think import THINK
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from tests.tables import each_row
@@ -64,10 +66,27 @@ def test_any_text_means_the_same_however_it_is_cut(text: str, size: int, bare: s
     assert read(text, _ALL, size, policy=policy) == whole
 
 
+# What is read without tools, too: thoughts, the headers of messages, and tokens without a meaning.
+_WITHOUT_TOOLS = {
+    *THINK.openers,
+    *THINK.closers,
+    *(token for dialect in TEXT_DIALECTS.values() for token in dialect.noise),
+    *(
+        opener
+        for dialect in TEXT_DIALECTS.values()
+        if type(dialect).section is not TextDialect.section
+        for opener in dialect.openers
+    ),
+}
+
+
 @given(_TEXTS, SIZES)
-def test_without_tools_text_stays_as_it_is(text: str, size: int) -> None:
+def test_without_tools_nothing_is_a_call_and_plain_text_stays(text: str, size: int) -> None:
+    """Thoughts are separated, and a token of the template that means nothing is not shown."""
     turn = read(text, _ALL, size, tools=())
-    assert (turn.text, turn.tool_calls, turn.parse_errors) == (text, (), ())
+    assert (turn.tool_calls, turn.parse_errors) == ((), ())
+    if not any(token in text for token in _WITHOUT_TOOLS):
+        assert turn.text == text
 
 
 # Of a text, what may belong to a call that follows: two line ends, and half of a third.

@@ -103,8 +103,10 @@ class _Run(TaskRun):
     def ending(self, problem: Exception | None) -> Ending:
         limit, _, _, transport = self._reported()
         if problem is None:
-            was_cut = _reason(self._messages[-1]) is FinishReason.LENGTH
-            return "limit" if was_cut else "done"
+            reason = _reason(self._messages[-1])
+            if reason is None:  # the stream of the message did not end
+                return "interrupted"
+            return "limit" if reason is FinishReason.LENGTH else "done"
         if isinstance(problem, limit):
             return "limit"
         broken = isinstance(problem, self._openai.APIConnectionError | transport)

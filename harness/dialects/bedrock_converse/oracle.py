@@ -56,7 +56,7 @@ class Blocks(OpenCalls[int, _Call]):
         if not is_index(index) or index in self._calls or index in self._others:
             self._unclear(offset)
         elif isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
-            self._notes.harmless("BED-SERVER-TOOL", offset)
+            self._notes.server_tool("BED-SERVER-TOOL", offset)
             self._others.add(index)
         else:
             self._open(index, use, offset)
@@ -82,7 +82,7 @@ class Blocks(OpenCalls[int, _Call]):
     def complete_call(self, use: object, text: str, offset: int) -> None:
         """Process a call of a complete response, with the JSON text of its input."""
         if isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
-            self._notes.harmless("BED-SERVER-TOOL", offset)
+            self._notes.server_tool("BED-SERVER-TOOL", offset)
             return
         place = len(self._calls)
         self._open(place, use, offset)
@@ -113,8 +113,12 @@ class BedrockConverseOracle(OneEndOracle):
     """Reads one response body of Bedrock's Converse API by its contract."""
 
     READ: ClassVar = frozenset(
-        ("start", "contentBlockStart", "delta", "contentBlockDelta", "output")
-    )
+        f"{place}.toolUse"
+        for place in (
+            "start", "contentBlockStart.start", "delta", "contentBlockDelta.delta",
+            "output.message.content",
+        )
+    )  # fmt: skip
     USAGE: ClassVar = counts_at(
         ("usage",), ("metadata", "usage"), read="inputTokens", written="outputTokens",
         read_parts="cacheReadInputTokens cacheWriteInputTokens",
@@ -215,6 +219,7 @@ class BedrockConverseOracle(OneEndOracle):
         self.add_text(self.text, delta.get("text"), event.offset)
         thought = dict_or_empty(delta.get("reasoningContent"))
         self.add_text(self.reasoning, thought.get("text"), event.offset)
+        self.notes.other_output |= "image" in delta
         use = delta.get("toolUse")
         if use is not None:
             self._blocks.fragment(value.get("contentBlockIndex"), use, event.offset)

@@ -99,7 +99,7 @@ class CallTable(OpenCalls[int, _Call]):
         self.from_objects = False
 
     def values(self) -> list[Values]:
-        """Return the arguments of each call, event by event."""
+        """Return, for each call, the values that events stated for its arguments."""
         return [call.values for call in self._calls.values()]
 
     def join(self, *, cumulative: bool) -> None:
@@ -161,7 +161,7 @@ _CONVINCING_CHARACTERS = 8
 class DashScopeOracle(FinishWordOracle):
     """Reads one response body of DashScope's native API by its contract."""
 
-    READ: ClassVar = frozenset(("output.choices.message", "output.text"))
+    READ: ClassVar = frozenset(("output.choices.message.tool_calls", "output.text"))
     USAGE: ClassVar = counts_at(("usage",), read="input_tokens", written="output_tokens")
     MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length",))
 

@@ -19,6 +19,7 @@ _FAILED: Final = frozenset(("failed", "cancelled"))
 _LASTS: Final = ("interaction.completed", "interaction.status_update", "interaction.complete")
 _FIRST_VERSION: Final = "GINT-FIRST-VERSION"
 _FIRST_KINDS: Final = frozenset(("function_call", "text", "thought"))
+_OTHER_OUTPUT: Final = frozenset(("image", "audio", "video", "document"))
 _GOES_ON: Final = frozenset(("in_progress", "queued"))
 
 
@@ -39,7 +40,10 @@ class _Call(OpenCall):
 class GoogleInteractionsOracle(GoogleOracle):
     """Reads one response body of Google's Interactions API by its contract."""
 
-    READ: ClassVar = frozenset(("step", "steps", "interaction", "delta", "outputs", "content"))
+    READ: ClassVar = frozenset(("input", "interaction.input"))  # what the request contained
+    ITEMS: ClassVar = frozenset((
+        "step", "steps", "delta", "outputs", "content", "interaction.steps", "interaction.outputs",
+    ))  # fmt: skip
     USAGE: ClassVar = counts_at(
         ("interaction", "usage"), ("usage",), read="total_input_tokens",
         written="total_output_tokens", read_parts="total_tool_use_tokens",
@@ -192,7 +196,7 @@ class GoogleInteractionsOracle(GoogleOracle):
         elif kind == "text" or not isinstance(kind, str):
             self.notes.unreadable("ENVELOPE-WRAPPED", offset)
         elif kind.endswith(("_call", "_result")):
-            self.notes.harmless("GEM-SERVER-TOOLS", offset)
+            self.notes.server_tool("GEM-SERVER-TOOLS", offset)
 
     def _contents(self, contents: object, into: GrowingText, offset: int) -> None:
         for content in contents if isinstance(contents, list) else ():
@@ -201,6 +205,8 @@ class GoogleInteractionsOracle(GoogleOracle):
                 into.add(text)
             elif text is not None or not isinstance(content, dict):
                 self.notes.ambiguous("EVENT-GLUED", offset, text=True)
+            else:
+                self.notes.other_output |= content.get("type") in _OTHER_OUTPUT
         if contents is not None and not isinstance(contents, list):
             self.notes.ambiguous("EVENT-GLUED", offset, text=True)
 
@@ -222,6 +228,8 @@ class GoogleInteractionsOracle(GoogleOracle):
             self._contents([delta.get("content")], self.reasoning, event.offset)
         elif kind in ("text", "thought_summary", "function_call"):
             self.notes.unreadable("EVENT-GLUED", event.offset)
+        else:
+            self.notes.other_output |= kind in _OTHER_OUTPUT
 
     def _fragment(self, call: _Call | None, fragment: object, offset: int) -> None:
         if call is None or call.over or not isinstance(fragment, str):

@@ -89,10 +89,9 @@ class CallList(OpenCalls[int, OpenCall]):
         return self.text(value, offset)
 
 
-# Parts without text of the turn.
-_SILENT_PARTS: Final = frozenset(
-    {"reference", "tool_reference", "image_url", "document_url", "file", "input_audio"}
-)
+# Parts without text of the turn: citations, and output of another kind.
+_CITATIONS: Final = frozenset(("reference", "tool_reference"))
+_OTHER_OUTPUT: Final = frozenset(("image_url", "document_url", "file", "input_audio"))
 
 
 class MistralOracle(FinishWordOracle):
@@ -171,7 +170,9 @@ class MistralOracle(FinishWordOracle):
         elif kind == "thinking" and isinstance(part.get("thinking"), list):
             for thought in part["thinking"]:
                 self._thought(thought, offset)
-        elif kind not in _SILENT_PARTS:
+        elif kind in _OTHER_OUTPUT:
+            self.notes.other_output = True
+        elif kind not in _CITATIONS:
             self.notes.ambiguous("MIST-CONTENT-PARTS", offset, text=True)
 
     def _thought(self, thought: object, offset: int) -> None:

@@ -66,7 +66,9 @@ class CallAssembler(Protocol):
         """Process one item of a `tool_calls` list; append its deltas to `out`."""
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
-        """Return whether arguments came for the call that `entry` repeats.
+        """Return whether the call that `entry` repeats has received arguments.
+
+        Some servers send the calls again in a complete message at the end of the stream.
 
         Args:
             entry: an item of another list of the response's calls.
@@ -145,7 +147,7 @@ class ChatCalls:
             self._append(call, fragment, out)
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
-        """Return whether arguments came for the call that an item of another list repeats."""
+        """Return whether the call that `entry` repeats has received arguments."""
         index = position if entry.index is None else _index_key(entry.index)
         call = self._by_id.get(as_text(entry.id)) or self._by_index.get(index)
         if call is None and entry.index is None and position < len(self._calls):

@@ -59,7 +59,12 @@ class PlannedCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PlannedTurn(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A planned turn with calls, after `text`."""
+    """A turn of the plan in which the model calls tools.
+
+    Fields:
+        calls: the calls of the turn.
+        text: what the model says before them; "" for nothing.
+    """
 
     calls: tuple[PlannedCall, ...]
     text: str = ""

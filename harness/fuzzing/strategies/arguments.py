@@ -40,11 +40,14 @@ ODD_FLOATS: Final = (0.1, -0.0, 1e-7, 1.5, 1e22, 5e-324, 1.7976931348623157e308)
 
 @cache
 def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
-    """Return a strategy for short texts: a third is unusual, and a third needs escapes.
+    """Return a strategy for short texts.
+
+    A third are `ODD_WORDS`, which software confuses with values or markup, a third are
+    `ESCAPED_WORDS`, which JSON must escape, and a third are any characters.
 
     Args:
         surrogates: whether they may contain unpaired surrogates, which UTF-8 cannot encode.
-        most: the largest number of characters in the other texts.
+        most: the largest number of characters of a text of the last third.
     """
     categories: tuple[Literal["Cs"], ...] = () if surrogates else ("Cs",)
     odd = [word for word in ODD_WORDS if surrogates or word.isascii() or not _halves(word)]

@@ -1,8 +1,8 @@
 """Define rules about arguments: usable ones are exact, unusable ones are reported as errors."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from harness.dialects.table import DIALECTS
 from harness.judging.evidence import TurnEvidence, turn_rule
@@ -17,12 +17,19 @@ from harness.judging.rules.stream_content import (
     lacks_finish,
     may_read_as,
     unusable_arguments,
+    values_read,
 )
-from harness.results.expectation import ExpectedCall
+from harness.results.expectation import ExpectedCall, ExpectedRejection
 from harness.results.finding import Came
 from harness.results.outcome import Outcome
 from harness.turns.arguments import parse, same_value
-from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ParseError, ToolCall
+from harness.turns.deltas import (
+    CUT_SHORT,
+    SNIPPET_CHARACTERS,
+    FinishReason,
+    ParseError,
+    ToolCall,
+)
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading
 from harness.turns.schema_check import Checker, misfit
@@ -30,7 +37,7 @@ from harness.turns.turn import Tool
 
 _CHECKER = Checker()
 _NOTHING_RUN = "a parse error, nothing executed"
-_MOST_READ = 50
+_MOST_SHOWN = 50
 _BETWEEN = "\x00\x01\x00"
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 # Escapes of single characters, and the zeros at the end of a number.
@@ -188,10 +195,10 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     calls = evidence.oracle.calls
     # An SDK hands calls over while they stream, and cannot take one back.
     hands_over = evidence.kind == "sdk" or lacks_finish(evidence)
-    sent = _arguments_by_name(calls or ())
+    sent = {name: _Sent(texts) for name, texts in _arguments_by_name(calls or ()).items()}
     for index, call in enumerate(evidence.turn.tool_calls):
         # If the calls of the stream are ambiguous, it may have been sent.
-        is_sent = calls is None or _is_among(sent.get(call.name, {}), call.arguments)
+        is_sent = calls is None or (call.name in sent and sent[call.name].has(call.arguments))
         actual, came = f"{call.name} {call.arguments}", as_sent(is_sent=hands_over and is_sent)
         yield Violation(f"calls[{index}]", expected, actual, came=came)
 
@@ -204,14 +211,19 @@ def _arguments_by_name(calls: Iterable[CallReading]) -> dict[str, dict[str, None
     return found
 
 
-def _is_among(sent: Mapping[str, None], arguments: str) -> bool:
-    """Return whether a client may read one of the texts `sent` as these arguments.
+class _Sent:
+    """The different arguments of calls with one name; each is parsed once, and only if needed."""
 
-    Of very many texts only some are read, so that the time does not grow with the square of them.
-    """
-    if arguments in sent:
-        return True
-    return any(may_read_as(each, arguments) for each in islice(sent, _MOST_READ))
+    def __init__(self, texts: Mapping[str, None]) -> None:
+        self._texts = texts
+
+    def has(self, arguments: str) -> bool:
+        """Return whether a client may read one of the texts as these arguments."""
+        return arguments in self._texts or not self._values.isdisjoint(values_read(arguments))
+
+    @cached_property
+    def _values(self) -> frozenset[Hashable]:
+        return frozenset().union(*map(values_read, self._texts))
 
 
 @turn_rule("PARSE-ERROR-REPORTED", Outcome.LOST_CALL, field="rejected")
@@ -226,7 +238,16 @@ def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
         if not is_run and not (not missed.name and executed):
             said = f"{missed.name or 'a call'} rejected"
             said = with_reason(said, evidence, missed.name or "", missed.id or "")
-            yield Violation(f"parse_errors[{index}]", said, "nothing")
+            came = as_sent(is_sent=_is_cut_last(evidence, missed))
+            yield Violation(f"parse_errors[{index}]", said, "nothing", came=came)
+
+
+def _is_cut_last(evidence: TurnEvidence, missed: ExpectedRejection) -> bool:
+    """Return whether the answer was cut in this call, its last one, and the client says that."""
+    finish, sent = evidence.turn.finish, evidence.oracle.calls or ()
+    is_last = bool(sent) and (missed.name, missed.id or sent[-1].id) == (sent[-1].name, sent[-1].id)
+    end = evidence.expectation.finish
+    return is_last and end in CUT_SHORT and finish is not None and finish.reason is end
 
 
 @turn_rule("GOOD-CALL-NOT-REJECTED", Outcome.LOST_CALL, field="calls")
@@ -294,7 +315,7 @@ def _explained(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, rejection in enumerate(evidence.expectation.rejected):
         sent = rejection.snippet
         if not (written.have(sent) or unescaped.have(_unescaped(_TRUNCATED_ESCAPE.sub("", sent)))):
-            yield Violation(f"parse_errors[{index}].snippet", sent, snippets[:_MOST_READ])
+            yield Violation(f"parse_errors[{index}].snippet", sent, snippets[:_MOST_SHOWN])
 
 
 def _unescaped(text: str) -> str:
@@ -318,7 +339,7 @@ def _identified(evidence: TurnEvidence) -> Iterator[Violation]:
     if not evidence.exposes_ids:
         return
     reported = dict.fromkeys(error.id for error in evidence.turn.parse_errors)
-    shown = [error.id for error in evidence.turn.parse_errors[:_MOST_READ]]
+    shown = [error.id for error in evidence.turn.parse_errors[:_MOST_SHOWN]]
     for index, rejection in enumerate(evidence.expectation.rejected):
         missed = index in evidence.pairing.unreported
         if rejection.id is not None and not missed and rejection.id not in reported:

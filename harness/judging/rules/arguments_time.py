@@ -13,12 +13,15 @@ from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
 from harness.results.outcome import Outcome
-from harness.turns.deltas import ArgumentsDelta
+from harness.turns.deltas import ArgumentsDelta, ToolCallStart
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.aws import AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction
 
-_NAMED_LATE: Final = frozenset(("DELTA-ID-LATE", "DELTA-ID-MISSING", "DELTA-NAME-FRAGMENTED"))
+# The id or the name may still come, or fragments that repeat what came.
+_UNSETTLED: Final = frozenset(
+    ("DELTA-ID-LATE", "DELTA-ID-MISSING", "DELTA-NAME-FRAGMENTED", "RESP-ARGUMENTS-IN-ADDED")
+)
 _Marks = tuple[tuple[int, int], ...]
 
 # Fewer characters come at once on most networks.
@@ -62,10 +65,21 @@ def _is_comparable(evidence: TurnEvidence) -> bool:
     is_late = evidence.normalizer.policies.get("calls") == "at-end"
     if not evidence.normalizer.streams or is_late or replay.is_read_ahead or _may_hold(evidence):
         return False
-    calls = evidence.turn.tool_calls
     if "calls" not in evidence.judged or evidence.turn.failure is not None:
         return False
-    return bool(calls) and [call.arguments for call in calls] == _texts(oracle)
+    return bool(oracle.calls) and _emitted(evidence) == _texts(oracle)
+
+
+def _emitted(evidence: TurnEvidence) -> list[str]:
+    """Return the arguments of each call as the client emitted them, of rejected calls too."""
+    found: dict[int, list[str]] = {}
+    for emission in evidence.replay.emissions:
+        delta = emission.delta
+        if isinstance(delta, ToolCallStart):
+            found.setdefault(delta.index, [])
+        elif isinstance(delta, ArgumentsDelta):
+            found.setdefault(delta.index, []).append(delta.fragment)
+    return ["".join(fragments) for fragments in found.values()]
 
 
 def _may_hold(evidence: TurnEvidence) -> bool:
@@ -77,7 +91,7 @@ def _may_hold(evidence: TurnEvidence) -> bool:
     row, oracle = DIALECTS[evidence.interaction.dialect], evidence.oracle
     is_value = any(it.kind == "action" or it.from_object for it in oracle.calls or ())
     is_whole = row.arguments != "text" or is_value
-    is_open = evidence.is_undocumented or not _NAMED_LATE.isdisjoint(oracle.quirks)
+    is_open = evidence.is_undocumented or not _UNSETTLED.isdisjoint(oracle.quirks)
     is_open |= any(not it.id for it in oracle.calls or ())
     return is_whole or is_open or row.may_send_snapshots or evidence.expectation.has_text_calls
 
@@ -110,8 +124,12 @@ def _find_marks(interaction: Interaction) -> Iterator[tuple[int, int]]:
     if texts is None or sum(map(len, texts)) < _FEWEST_CHARACTERS:
         return
     ends = _event_ends(interaction.body)
+    # The parts are of the events since the first call, because reasoning may be much longer.
+    start = bisect_right(ends, min(call.offset for call in whole.calls or ()))
+    if start == len(ends):
+        return  # all calls are in a last event that does not end
     most = 0
-    for place in sorted({len(ends) * part // _PARTS for part in range(1, _PARTS)}):
+    for place in sorted({start + (len(ends) - start) * part // _PARTS for part in range(_PARTS)}):
         body = interaction.body[: ends[place]]
         part = _texts(oracle_reading(replace(interaction, body=body, reads=())))
         # What is a call only by what follows is not late.

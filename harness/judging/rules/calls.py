@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
+from harness.judging.random_values import sent_ids
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_name
 from harness.judging.rules.stream_content import as_sent, sent_ids_of_calls
@@ -15,6 +16,7 @@ _ID_CHANGES = {"DELTA-ID-CHANGES", "RESP-CALL-ID-CHANGES", "RESP-TWO-IDS-TWICE"}
 _NAME_REPEATED = "DELTA-NAME-REPEATED"
 _EMPTY_OUTPUT = "RESP-COMPLETED-OUTPUT-EMPTY"
 _REPEATED = "GEM-SIGNATURE-OVERWRITTEN"
+_OF_PROVIDER = "RESP-PROVIDER-CUSTOM-CALL"
 
 
 @turn_rule("CALL-NAMED", Outcome.LOST_CALL)
@@ -97,11 +99,21 @@ def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     for index in evidence.pairing.surplus:
         call = evidence.turn.tool_calls[index]
         if call.name and not evidence.is_unreported(call):
-            came = as_sent(
-                is_sent=_REPEATED in evidence.oracle.quirks and _is_again(evidence, index)
-            )
+            came = as_sent(is_sent=_is_handed_over(evidence, index))
             actual = f"{call.name} {call.arguments}"
             yield Violation(f"calls[{index}]", "no call", actual, came=came)
+
+
+def _is_handed_over(evidence: TurnEvidence, index: int) -> bool:
+    """Return whether the stream contains the call in a form that a client may hand over.
+
+    It came twice, or the provider shows its own call in the form of a client's custom call, and an
+    SDK does not know the tools of its caller.
+    """
+    quirks, call = evidence.oracle.quirks, evidence.turn.tool_calls[index]
+    if evidence.kind == "sdk" and call.kind == "custom" and _OF_PROVIDER in quirks:
+        return bool(call.id and sent_ids((call.id,), (evidence.interaction.body,)))
+    return _REPEATED in quirks and _is_again(evidence, index)
 
 
 def _is_again(evidence: TurnEvidence, index: int) -> bool:

@@ -10,6 +10,7 @@ from harness.judging.conversations.session import SessionRecord
 from harness.judging.random_values import ids_of_turn, mask, number_ids, sent_ids
 from harness.judging.rule import Violation
 from harness.results.conversation import Conversation
+from harness.results.finding import Came
 from harness.results.outcome import Outcome
 from harness.turns.messages import calls_of
 
@@ -19,8 +20,12 @@ AGAIN: Final = "again"
 @conversation_rule("CONV-NO-CRASH", Outcome.CRASH, always=True)
 def _no_crash(evidence: ConversationEvidence) -> Iterator[Violation]:
     if evidence.record.error:
-        record = evidence.record
-        yield Violation("conversation", "no exception", record.error, raised=record.raised)
+        record, replies = evidence.record, [request.reply for request in evidence.requests]
+        # As for NO-CRASH: the exception of a library reports a body without an answer.
+        is_empty = replies and replies[-1].broken and not (replies[-1].calls or replies[-1].text)
+        came: Came = "no-answer" if evidence.foreign and is_empty else ""
+        raised = record.raised
+        yield Violation("conversation", "no exception", record.error, raised=raised, came=came)
 
 
 @conversation_rule("CONV-NO-HANG", Outcome.HANG, always=True)

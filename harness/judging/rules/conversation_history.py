@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from harness.conversation.history.check import Problem
 from harness.dialects.table import DIALECTS
 from harness.judging.conversations.evidence import (
     FINAL_HISTORY,
@@ -16,6 +17,7 @@ from harness.judging.conversations.evidence import (
 from harness.judging.conversations.session import Execution
 from harness.judging.rule import Violation
 from harness.results.duties import load_duties
+from harness.results.finding import Came
 from harness.results.outcome import Outcome
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import join_surrogates
@@ -57,12 +59,18 @@ def _define_problem_rule(rule: str) -> None:
     def check(evidence: ConversationEvidence) -> Iterator[Violation]:
         for problem in evidence.problems:
             if _RULE_OF_QUIRK.get(problem.quirk, _FORM) == rule:
-                came = evidence.came_of_id(problem.call_id)
+                came = evidence.came_of_id(problem.call_id) or _unsent(evidence, problem)
                 yield Violation(problem.path, problem.expected, problem.actual, came=came)
         if rule == _FORM:
             yield from _unreadable(evidence)
         if rule == _REASONING:
             yield from _reasoning_blank(evidence)
+
+
+def _unsent(evidence: ConversationEvidence, problem: Problem) -> Came:
+    """Return `as-sent` if another project's agent only keeps an empty turn, and sent it nowhere."""
+    is_kept = problem.quirk == "HIST-EMPTY-TURN" and problem.path.startswith(FINAL_HISTORY)
+    return "as-sent" if evidence.foreign and is_kept else ""
 
 
 for _rule in _RULES:

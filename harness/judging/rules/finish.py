@@ -80,7 +80,7 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
         is_end = oracle.ended and "STREAM-NO-EVENTS" in oracle.quirks  # `[DONE]` and nothing else
         is_sent = is_end or (_is_cut(evidence) and lacks_finish(evidence))
         came = as_sent(is_sent=is_sent or _hands_promise_over(evidence)) or without_end(evidence)
-        came = came or refusal_as_text(evidence)
+        came = came or refusal_as_text(evidence) or _hands_word_over(evidence)
         yield Violation("failure", expected, _NO_FAILURE, came=came)
 
 
@@ -91,6 +91,15 @@ def _hands_promise_over(evidence: TurnEvidence) -> bool:
     is_known = finish is None or finish.reason is not FinishReason.OTHER
     is_sent = finish is not None and (finish.raw in evidence.oracle.finishes or not is_known)
     return evidence.kind == "sdk" and promised and is_sent and not evidence.turn.tool_calls
+
+
+def _hands_word_over(evidence: TurnEvidence) -> Came:
+    """Return "unknown-value" if the finish value that says the failure is handed over, or ""."""
+    finish = evidence.turn.finish
+    if finish is None or finish.reason is not FinishReason.OTHER or not finish.raw:
+        return ""
+    is_known = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
+    return "unknown-value" if finish.raw in evidence.oracle.finishes and not is_known else ""
 
 
 def _is_cut(evidence: TurnEvidence) -> bool:

@@ -9,7 +9,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, Final, NoReturn
 
 from harness.dialects.table import DIALECTS
@@ -58,7 +58,10 @@ def as_sent(*, is_sent: bool) -> Came:
 
 
 def has_lone_surrogate(evidence: TurnEvidence) -> Came:
-    """Return "lone-surrogate" if the JSON of an event or of arguments has one, else ""."""
+    """Return "lone-surrogate" if the body has an escaped half of a surrogate pair, else "".
+
+    It may be escaped twice, in arguments that are JSON text inside of JSON.
+    """
     text = evidence.interaction.body.decode(errors="replace").replace("\\\\u", "\\u")
     return "lone-surrogate" if _LONE_SURROGATE.search(text) else ""
 
@@ -66,7 +69,7 @@ def has_lone_surrogate(evidence: TurnEvidence) -> Came:
 def has_only_bad_calls(evidence: TurnEvidence) -> bool:
     """Return whether the turn has or may have an unusable call, and no usable one.
 
-    If it has a usable one, a client that fails loses it, which is worse than to reject one call.
+    A client that fails then loses no usable call.
     """
     expected, judged = evidence.expectation, evidence.judged
     has_bad = bool(expected.rejected) or "rejected" not in judged
@@ -141,12 +144,26 @@ def changed_arguments(sent: str, actual: str) -> Came:
 
 def may_read_as(sent: str, actual: str) -> bool:
     """Return whether some JSON parser may read `sent` as the value of `actual`."""
+    return not values_read(sent).isdisjoint(values_read(actual))
+
+
+def values_read(text: str) -> frozenset[Hashable]:
+    """Return what JSON parsers may read `text` as: equal values have equal items.
+
+    It is empty if no parser reads it, also not as a Python literal.
+    """
     try:
-        value, last, first = _value(actual), _value(sent), _value(sent, take_first=True)
+        return frozenset((_hashable(_value(text)), _hashable(_value(text, take_first=True))))
     except (ValueError, RecursionError):
-        literal = _python_literal(sent)
-        return literal is not None and json.dumps(literal) == json.dumps(parse(actual).value)
-    return value in (last, first)
+        literal = _python_literal(text)
+        is_object = isinstance(literal, dict)
+        return frozenset((_hashable(_value(json.dumps(literal))),) if is_object else ())
+
+
+def _hashable(value: Any) -> Hashable:  # noqa: ANN401 - of `_value`
+    if isinstance(value, dict):
+        return frozenset((key, _hashable(inner)) for key, inner in value.items())
+    return ("list", *map(_hashable, value)) if isinstance(value, list) else value
 
 
 def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any JSON value, to be compared only

@@ -171,9 +171,9 @@ def build_request(neutral: NeutralRequest, dialect: str, model: str, uri: str) -
     messages = tuple(_chat_messages(neutral))
     spec = RequestSpec(model, uri, messages, neutral.tools, options)
     body = row.build_request(spec)
-    path, words = _CHOICES.get(dialect, ("", {}))
-    if neutral.choice in words and neutral.tools:
-        _set(body, path, words[neutral.choice])
+    path, values = _CHOICES.get(dialect, ("", {}))
+    if neutral.choice in values and neutral.tools:
+        _set(body, path, values[neutral.choice])
     for option, value in neutral.options.items():
         if members := OPTIONS.get(dialect, {}).get(option):
             _set(body, members[0], value)

@@ -1,6 +1,6 @@
 """Run the process of a gateway: start its command, wait until its port is open, and kill it.
 
-The gateway is third-party code. It gets a process group of its own, which is killed as a whole, and
+The gateway is third-party code. It gets its own process group, which is killed as a whole, and
 what it prints is read to its end, of which only the last lines are kept.
 """
 

@@ -43,7 +43,7 @@ class GatewaySettings(msgspec.Struct, frozen=True):
 
     @property
     def is_parallel(self) -> bool:
-        """Whether several processes can each have a gateway and an upstream of their own."""
+        """Whether several processes can each have their own gateway and upstream."""
         return bool(self.command) and not self.upstream and "{port}" in self.url
 
 

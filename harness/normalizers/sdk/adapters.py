@@ -164,7 +164,8 @@ litellm = _adapter(
     kind="gateway",
     dialects=("openai-chat", "anthropic", "gemini"),
     absent=("partial-arguments", "other-encodings", "client-actions"),
-    policies=_ARGUMENTS,
+    # It counts tokens for itself where a stream has no counts.
+    policies={**_ARGUMENTS, "usage": "own"},
 )
 any_llm = _adapter(
     "any-llm",

@@ -67,8 +67,11 @@ def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]
             continue
         fields = expect_mapping(item, location)
         name = next((fields[key] for key in _HEADER_NAMES if key in fields), None)
+        several = fields.get("values")  # as MockServer writes them
+        found: list[object] = several if isinstance(several, list) else [fields.get("value")]
         if fields.get("disabled") is not True:
-            yield expect_text(name, location), header_text(fields.get("value"), location)
+            for value in found:
+                yield expect_text(name, location), header_text(value, location)
 
 
 def body_bytes(value: object, where: str) -> bytes:

@@ -82,6 +82,7 @@ class _Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hints: tuple[str, ...]
     not_after: str = ""
     check: str = ""
+    fill: str = FILL
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -231,7 +232,8 @@ def _bounded(rest: str) -> str:
 def _iter_others(table: _Table) -> Iterator[Detector]:
     for row in table.detectors:
         check = _CHECKS[row.check] if row.check else None
-        yield Detector(row.kind, re.compile(row.pattern), row.hints, row.not_after, check)
+        pattern = re.compile(row.pattern)
+        yield Detector(row.kind, pattern, row.hints, row.not_after, check, row.fill)
 
 
 _TEXT: Final = resources.files(__package__).joinpath("detectors.toml").read_text(encoding="utf-8")

@@ -8,20 +8,19 @@ so that offsets, reads and escapes stay valid. If a secret cannot be replaced, t
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 import msgspec
 
 from harness.errors import StreamError, UnscrubbedError
 from harness.recording.secrets.detectors import FILL, Detector, likely_detectors
-from harness.recording.secrets.views import (
-    JSON_ESCAPE,
-    URL_ESCAPE,
-    View,
-    joined_views,
-    unescaped_views,
-)
+from harness.recording.secrets.segments import CONTEXT, Source, Window, joined_sources
+from harness.recording.secrets.views import JSON_ESCAPE, URL_ESCAPE, View, unescaped_views
 from harness.wire.framing import iter_frames
+
+# How much more context a segment gets if a secret is longer than it.
+_TIMES: Final = 8
 
 
 class Secret(msgspec.Struct, frozen=True):
@@ -66,7 +65,7 @@ def secrets_in(
         escape: pattern of the escapes in the body.
     """
     found: dict[int, Secret] = {}
-    for match in (*Scan(body, escape).matches(known), *wrapped_matches(body, known)):
+    for match in chain(Scan(body, escape).matches(known), wrapped_matches(body, known)):
         offset, _ = match.extent()
         size = match.end - match.start
         found.setdefault(offset, Secret(match.kind, offset, size, match.view.name))
@@ -79,29 +78,58 @@ class Scan:
     Args:
         body: the body of a request or a response, or any text.
         escape: pattern of the escapes in the body.
-
-    Attributes:
-        views: the texts that a reader can see in the body.
     """
 
     def __init__(self, body: bytes, escape: re.Pattern[str] = JSON_ESCAPE) -> None:
-        self._size = len(body)
-        whole = View.of(body)
-        self._decoded = [
-            *unescaped_views(whole, escape),
-            *(view for together in joined_views(whole) for view in unescaped_views(together)),
-        ]
-        quoted = () if escape is URL_ESCAPE else self._decoded
-        self.views = [*self._decoded, *(view for each in quoted for view in each.unquoted())]
+        self._body = body
+        self._escape = escape
+
+    def views(self) -> Iterator[View]:
+        """Yield the texts that a reader can see in the body, one segment after the other."""
+        for source in self._sources():
+            for segment in source.segments():
+                yield from self._views_of(segment)
 
     def matches(self, known: Sequence[Detector] = ()) -> Iterator[Match]:
         """Yield the secrets in each view, without those that are replaced already."""
-        for view in self.views:
-            for detector in likely_detectors(view.text, known):
-                for start, end in detector.find(view.text):
-                    match = Match(view, detector.kind, start, end, detector.fill)
-                    if any(view.text[index] != match.fill for index in self.replaceable(match)):
-                        yield match
+        for source in self._sources():
+            for window in source.windows():
+                yield from self._matches_in(source, window, known)
+
+    def _matches_in(
+        self, source: Source, window: Window, known: Sequence[Detector]
+    ) -> Iterator[Match]:
+        """Yield the secrets of a segment; with more context if one is longer than the context."""
+        context = CONTEXT
+        while True:
+            segment = source.segment(window, context)
+            found = [m for view in self._views_of(segment) for m in self._matches_of(view, known)]
+            is_cut = any(match.end == len(match.view.text) for match in found)
+            if not is_cut or source.is_complete(window, context):
+                break
+            context *= _TIMES
+        yield from (match for match in found if self._is_left(match))
+
+    def _matches_of(self, view: View, known: Sequence[Detector]) -> Iterator[Match]:
+        for detector in likely_detectors(view.text, known):
+            for start, end in detector.find(view.text):
+                if view.owns(start):
+                    yield Match(view, detector.kind, start, end, detector.fill)
+
+    def _is_left(self, match: Match) -> bool:
+        """Whether a secret is not replaced already."""
+        return any(match.view.text[index] != match.fill for index in self.replaceable(match))
+
+    def _sources(self) -> Iterator[Source]:
+        yield Source.of(self._body)
+        yield from joined_sources(self._body)
+
+    def _views_of(self, segment: View) -> Iterator[View]:
+        decoded = [*unescaped_views(segment, self._escape)]
+        yield from decoded
+        if self._escape is not URL_ESCAPE:
+            for view in decoded:
+                yield from view.unquoted()
 
     def replaceable(self, match: Match) -> Iterator[int]:
         """Yield the indexes of a secret's letters and digits that are not part of an escape."""
@@ -118,11 +146,13 @@ class Scan:
     @cached_property
     def _protected(self) -> bytearray:
         """A mark for each byte of an escape, which a parser needs: the `n` of a newline is one."""
-        marks = bytearray(self._size)
-        for view in self._decoded:
-            for index in view.escapes():
-                for offset in view.bytes_of(index):
-                    marks[offset] = 1
+        marks = bytearray(len(self._body))
+        for source in self._sources():
+            for segment in source.segments():
+                for view in unescaped_views(segment, self._escape):
+                    for index in view.escapes():
+                        for offset in view.bytes_of(index):
+                            marks[offset] = 1
         return marks
 
 
@@ -144,6 +174,8 @@ def _payloads(body: bytes) -> Iterator[bytes]:
     except StreamError:
         return
 
+
+_LOGPROBS: Final = re.compile(rb'" *l *o *g *p *r *o *b *s *" *: *\{')
 
 # A replacement may reveal another secret, such as an address next to a key.
 _MOST_ROUNDS: Final = 3
@@ -169,27 +201,36 @@ def without_secrets(
     wrapped = wrapped_matches(body, known)
     if wrapped:
         raise _refused(wrapped, where, "it is inside an encoded message")
-    changed = bytearray(body)
+    clean = body
     for _ in range(_MOST_ROUNDS):
-        scan = Scan(bytes(changed), escape)
-        found = list(scan.matches(known))
-        if not found:
-            return bytes(changed)
-        _check_copies(found, body, where)
-        for match in found:
-            for index in scan.replaceable(match):
-                match.view.put(changed, index, match.fill)
-    left = list(Scan(bytes(changed), escape).matches(known))
+        replaced = _with_replacements(clean, where, known, escape)
+        if replaced is None:
+            return clean
+        clean = replaced
+    left = list(Scan(clean, escape).matches(known))
     if left:
         raise _refused(left, where, "its replacement is found again")
-    return bytes(changed)
+    return clean
 
 
-def _check_copies(found: Sequence[Match], body: bytes, where: str) -> None:
-    """Reject a secret that is split over events and also occurs as token data next to the text."""
-    split = [match for match in found if b"\n" in body[slice(*match.extent())]]
-    if split and b'"logprobs":{' in body.replace(b" ", b""):
+def _with_replacements(
+    body: bytes, where: str, known: Sequence[Detector], escape: re.Pattern[str]
+) -> bytes | None:
+    """Return `body` with the secrets replaced that are found in it; None if none is found."""
+    scan = Scan(body, escape)
+    # Token data next to the text repeats a secret that is split over events.
+    repeats_tokens = _LOGPROBS.search(body) is not None
+    split: list[Match] = []
+    changed = bytearray()
+    for match in scan.matches(known):
+        changed = changed or bytearray(body)
+        if repeats_tokens and b"\n" in body[slice(*match.extent())]:
+            split.append(match)
+        for index in scan.replaceable(match):
+            match.view.put(changed, index, match.fill)
+    if split:
         raise _refused(split, where, "it is split over events that repeat it as tokens")
+    return bytes(changed) or None
 
 
 def _refused(found: Sequence[Match], where: str, why: str) -> UnscrubbedError:

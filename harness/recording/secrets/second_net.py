@@ -45,9 +45,11 @@ def iter_further_leaks(interaction: Interaction) -> Iterator[str]:
 
 
 def _secrets_in(body: bytes) -> Iterator[Secret]:
-    for view in Scan(body).views:
+    for view in Scan(body).views():
         for plugin in _plugins():
             for match in _matches(plugin, view.text):
+                if not view.owns(match.start()):
+                    continue
                 offset = next(view.bytes_of(match.start()))
                 kind = f"{plugin.secret_type}, according to detect-secrets,"
                 yield Secret(kind, offset, len(match[0]), view.name)

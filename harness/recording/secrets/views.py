@@ -3,6 +3,11 @@ r"""Views of a body: texts that a reader can see in it, each character with its 
 The views are: the body itself, the body with escapes decoded (`@` for `\u0040`), the strings of one
 JSON key joined over all events (a delta stream), and these with escapes decoded. A byte is one
 character (Latin-1), because detectors match ASCII only.
+
+Views are made of one segment of the body after the other, because the views of a complete body that
+is full of escapes need many times its memory. A segment owns a range of its characters; before and
+after it, the segment has text of its neighbors as context, so that a secret on a boundary is
+completely in one segment.
 """
 
 import re
@@ -10,7 +15,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from io import StringIO
-from typing import Final, Self
+from typing import Final
 
 # Escapes inside escapes: arguments are JSON in a JSON string, and may contain JSON again.
 MOST_LEVELS: Final = 5
@@ -23,16 +28,13 @@ URL_ESCAPE: Final = re.compile(r"%([0-9a-fA-F]{2})()")
 # Length of an escape -> how many hexadecimal digits it ends with.
 _HEX_DIGITS: Final = {3: 2, 6: 4}
 _SHORT: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-# A key with its text, or the index that distinguishes parallel parts of one event.
-_MEMBER: Final = re.compile(
-    r'"([^"\\\n]{1,64})"[ \t]*:[ \t]*"((?:[^"\\\n]++|\\.)*+)"|index"[ \t]*:[ \t]*([0-9]{1,6})|\n'
-)
 
 
 class Pieces:
-    """The runs of characters of a view, in the order of its text, as numbers side by side.
+    """The runs of characters that a view took from the text of its parent, in order.
 
-    A list of tuples would need a hundred times the memory of a body that is full of escapes.
+    Three arrays store the numbers. If a body is full of escapes, a list of tuples would need a
+    hundred times the memory of the body.
     """
 
     def __init__(self) -> None:
@@ -57,18 +59,30 @@ class View:
         pieces: the runs of characters, in the order of this text. A run of one character may
             replace several characters of the parent.
         name: the name for messages.
+        owned: the indexes that belong to this segment, and not to its context; None for a view of
+            a segment.
     """
 
-    def __init__(self, text: str, parent: "View | None", pieces: Pieces, name: str) -> None:
+    def __init__(
+        self,
+        text: str,
+        parent: "View | None",
+        pieces: Pieces,
+        name: str,
+        owned: range | None = None,
+    ) -> None:
         self.text = text
         self.name = name
         self._parent = parent
         self._pieces = pieces
+        self._owned = owned
 
-    @classmethod
-    def of(cls, body: bytes, name: str = "the bytes") -> Self:
-        """Return the view of the bytes themselves."""
-        return cls(body.decode("latin-1"), None, Pieces(), name)
+    def owns(self, index: int) -> bool:
+        """Whether the character at `index` belongs to the segment, and not to its context."""
+        if self._owned is not None or self._parent is None:
+            return self._owned is None or index in self._owned
+        first, _ = self._above(index)
+        return self._parent.owns(first)
 
     def bytes_of(self, index: int) -> Iterator[int]:
         """Yield the offsets of the bytes of the character at `index`."""
@@ -157,38 +171,6 @@ def unescaped_views(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterat
             return
         yield found
         found = found.unescaped(escape)
-
-
-def joined_views(view: View) -> Iterator[View]:
-    """Yield the joined texts of each JSON key in all events, and also those of each index alone."""
-    strings: dict[str, list[tuple[int, int]]] = {}
-    index = ""
-    for match in _MEMBER.finditer(view.text):
-        key = match[1]
-        if key is None:
-            index = match[3] or ""
-        elif match[2]:
-            strings.setdefault(key, []).append(match.span(2))
-            if index:
-                strings.setdefault(f"{key} of index {index}", []).append(match.span(2))
-    for key, spans in strings.items():
-        if _has_pieces(view.text, spans):
-            yield _concatenated_view(view, spans, f"the texts of {key!r} joined")
-
-
-def _has_pieces(text: str, spans: list[tuple[int, int]]) -> bool:
-    """Whether the texts differ; if all are equal, such as an id, the events do not split a text."""
-    first, *others = spans
-    whole = text[slice(*first)]
-    return any(text[start:end] != whole for start, end in others)
-
-
-def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> View:
-    pieces, here = Pieces(), 0
-    for start, end in spans:
-        pieces.add(here, start, end - start)
-        here += end - start
-    return View("".join(view.text[start:end] for start, end in spans), view, pieces, name)
 
 
 def _unescaped_character(match: re.Match[str]) -> str:

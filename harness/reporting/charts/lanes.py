@@ -165,9 +165,14 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 def visible_stretches(total: int, interests: Iterable[int]) -> tuple[Stretch, ...]:
-    """Return all `total` rows as ranges in order; rows near `interests` are shown.
+    """Divide the rows of a chart into ranges that it shows and ranges that it leaves out.
 
-    A single row is never left out.
+    It shows the first and the last rows, and those near `interests`. A range of a single row is
+    never left out, because the note about it would need as much space.
+
+    Args:
+        total: the number of rows.
+        interests: the indexes of rows that the reader must see.
     """
     keep = {*range(min(_HEAD, total)), *range(max(0, total - _TAIL), total)}
     for place in list(interests)[:_MAX_INTERESTS]:

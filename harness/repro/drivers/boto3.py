@@ -25,7 +25,7 @@ FINISH = {
 
 
 def connect(base_url):
-    """Return the client."""
+    """Return a client of `bedrock-runtime` that sends its requests to `base_url`, once each."""
     return boto3.client(
         "bedrock-runtime",
         region_name="us-east-1",

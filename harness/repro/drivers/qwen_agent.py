@@ -36,6 +36,9 @@ def drive(client):
     except DOCUMENTED as error:
         yield "failure", *failure_of(error.exception)
         return
+    if not messages:
+        yield "failure", "empty_stream", "no message came"
+        return
     for message in messages:
         if call := message.function_call:
             yield named("call", message.extra.get("function_id"), call.name, call.arguments)

@@ -3,7 +3,7 @@
 Text is taken from the deltas; calls and usage from what `agglomerate_stream_deltas` makes of them.
 If they have no call, the agent looks for one in the text, which is not done here because the agent
 describes its tools in its own prompt. The package has no finish reason, so the agent executes the
-calls of each message that it gets.
+calls of each message that it gets, after it compared their arguments with its tools.
 """
 
 import openai
@@ -35,7 +35,9 @@ def drive(client):
     for call in message.tool_calls:
         function = call.function
         if function.name:
-            yield "call", call.id, function.name, function.arguments
+            # Arguments without text are those of a call whose fragments went to another one.
+            kind = "call" if function.arguments else "checked"
+            yield kind, call.id, function.name, function.arguments
         else:
             why = "the agent has no tool without a name"
             yield "rejected", call.id, "", function.arguments, why

@@ -10,9 +10,17 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import SPACE, Ending, Head
-from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
-from harness.text_calls.json_calls import read_marked_calls
+from harness.text_calls.dialect import (
+    BlockStart,
+    RawBlock,
+    Section,
+    TextDialect,
+    WrittenCall,
+    follows_at_once,
+)
+from harness.text_calls.json_calls import read_marked_calls, read_marked_items
 from harness.text_calls.json_end import JsonEnd
+from harness.turns.json_prefix import PrefixState, scan
 
 _OPENER: Final = "<|START_ACTION|>"
 _CLOSER: Final = "<|END_ACTION|>"
@@ -48,9 +56,11 @@ class CohereAction(TextDialect):
 
     def amid_line(self, start: BlockStart) -> bool | None:
         """Return whether text follows an answer's token at once, unlike in a sentence about it."""
-        if start.opener not in _ANSWERS or start.head[:1].strip():
-            return True
-        return False if start.head or start.final else None
+        return follows_at_once(start) if start.opener in _ANSWERS else True
+
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether thoughts follow their token at once, or calls their own."""
+        return follows_at_once(start) if start.opener == _THINKING else True
 
     def section(self, start: BlockStart) -> Section | None:
         """Return the section of the reasoning or of the answer; None if calls begin."""
@@ -65,6 +75,11 @@ class CohereAction(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return a call for each object of the array; () if the array is empty."""
+        body = block.raw.strip().removesuffix(_CLOSER)
+        if body.startswith("[") and scan(body).state is PrefixState.INVALID:
+            items = read_marked_items(body, block.offered)
+            if len({bool(call.error) for call in items}) > 1:
+                return items
         error = "the JSON of the action names no tool"
         return read_marked_calls(block.raw.strip(), block.offered, error)
 

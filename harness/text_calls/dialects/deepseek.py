@@ -14,6 +14,7 @@ DeepSeek-R1 and DeepSeek-V3.1.
 import re
 from typing import Final
 
+from harness.text_calls.boundaries import SPACE, Head
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.tokens import FENCE, TokenCalls, after_fence
 
@@ -50,6 +51,7 @@ class DeepSeek(TokenCalls):
     section_ends = _tokens("tool calls end")
     ends = _tokens("end of sentence")
     kinds = (_KIND,)
+    before_json = Head(r"[^\s{`<]*+", SPACE, "[{`]", commits=0)
     openers = (*section_begins, *call_begins)
     closers = (*call_ends, *section_ends, *ends)
     trailers = (*after_fence(closers), *call_ends)

@@ -47,6 +47,27 @@ _HEADS: Final = tuple(
 )
 
 
+_WORD: Final = (r"[\s\uff5c|\u2016]{1,8}+", "[DG]", "[SC]", "M", "L", r"[\s\uff5c|\u2016]{1,8}+")
+_JSON: Final = Head(SPACE, "(?:tool_|function_)?+calls", SPACE, ">", SPACE, r"\{")
+_INVOKE: Final = (*(*literal("invoke"), r"[^<>]{0,160}+", ">", SPACE, "<", r"[\s/\uff5c|\u2016]"),)
+_MEANT: Final = (
+    *(
+        Head(
+            SPACE,
+            *literal(word),
+            SPACE,
+            *literal("calls"),
+            *_BLOCK_ENDS,
+            *_WORD,
+            *_INVOKE,
+            commits=0,
+        )
+        for word in ("tool_", "function_", "")
+    ),
+    Head(SPACE, *_INVOKE, commits=0),
+)
+
+
 class Dsml(TagDialect):
     """Reads and writes calls in the DSML tags of DeepSeek."""
 
@@ -57,6 +78,8 @@ class Dsml(TagDialect):
     line_ends = 2
     openers = _OPENERS
     heads = dict.fromkeys(_OPENERS, _HEADS)
+    broken = dict.fromkeys(_OPENERS, (_JSON,))
+    meant = dict.fromkeys(_OPENERS, _MEANT)
     trailers = tuple(closer for closer in _CLOSERS if closer.endswith("calls>"))
     untyped_end = True
     orphans = _CLOSERS

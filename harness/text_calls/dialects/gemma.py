@@ -142,6 +142,8 @@ _NOTATIONS: Final = {
     FENCE: BlockSyntax(PYTHON_QUOTES, (_CLOSERS[FENCE],), openers=(FENCE,)),
 }
 _CALL_HEAD: Final = (Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),)
+# Without `call:`, or with another word in its place.
+_BROKEN: Final = Head(r"[\w:. \-]{1,64}+", r"[{(]")
 _FENCE_HEAD: Final = (
     Head(r"[ \t]*+", r"\r?\n", r"\s*+", r"(?:print\(\s*+)?+", r"\[?+\s*+", NAME, r"\("),
 )
@@ -160,9 +162,11 @@ class Gemma(TextDialect):
         GEMMA_4: _CALL_HEAD,
         FUNCTION_GEMMA: _CALL_HEAD,
         FENCE: _FENCE_HEAD,
-        THOUGHT: (Head(*literal(_THOUGHT), r"\r?+", r"\n", commits=0),),
+        THOUGHT: (Head(*literal(_THOUGHT), commits=0),),
     }
     openers = tuple(heads)
+    broken: ClassVar = dict.fromkeys((GEMMA_4, FUNCTION_GEMMA), (_BROKEN,))
+    meant: ClassVar = {THOUGHT: (Head(*literal(_THOUGHT), r"\r?+", r"\n", commits=0),)}
     last = (FENCE,)
     trailers = ("<start_function_response>", "<|tool_response>")
     orphans = ("<tool_call|>", "<end_function_call>")

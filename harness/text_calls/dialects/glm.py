@@ -16,7 +16,7 @@ from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import NAME, SPACE, Head, literal
 from harness.text_calls.dialect import BlockStart, WrittenCall
-from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tag_blocks import TagDialect, keyed_head
 from harness.text_calls.tags import Grammar, written_members
 
 _OPENER: Final = "<tool_call>"
@@ -32,6 +32,7 @@ _TAGS: Final = re.compile(
     r"|(?P<end_parameter></arg_value>)"
 )
 _WITH_ARGUMENTS: Final = Head(*_NAMED, *literal("<arg_key>"), commits=4)
+_MEANT: Final = keyed_head((*_NAMED, *literal("<arg_key>")), "</arg_key>", "<arg_value>")
 _ALONE: Final = re.compile(rf"\s*{NAME}\s*{_CLOSER}\s*")
 _WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER), offered=True)
 
@@ -44,9 +45,10 @@ class Glm(TagDialect):
     line_ends = 1
     openers = (_OPENER,)
     heads: ClassVar = {_OPENER: (_WITH_ARGUMENTS, _WITHOUT)}
+    meant: ClassVar = {_OPENER: (_MEANT, _WITHOUT)}
     untyped_end = True
     orphans = _CLOSERS
-    noise = ("<|observation|>",)
+    noise = ("<|observation|>", "<|role_end|>")
     markers = (_OPENER, "<arg_key>", "</arg_key>", "<arg_value>", *_CLOSERS)
 
     def amid_line(self, start: BlockStart) -> bool | None:

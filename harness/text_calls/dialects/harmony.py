@@ -42,6 +42,7 @@ ENDS: Final = (*_LAST, CALL)
 # The last is not a channel, but some servers have the role in its place.
 _CHANNELS: Final = ("analysis", "commentary", "final", "assistant")
 _NOBODY: Final = ("", "assistant", "user", "all")
+_SOMEBODY: Final = "(?:assistant|user|all)"
 _OURS: Final = ("", "assistant")
 _AFTER_CONTENT: Final = BlockSyntax((), ENDS, before=(START, CHANNEL))
 
@@ -67,6 +68,8 @@ def _rest_heads(before: tuple[str, ...], commits: int | None = None) -> Iterator
 def _channel_heads(before: tuple[str, ...], commits: int) -> Iterator[Head]:
     for word in _CHANNELS:
         yield from _rest_heads((*before, SPACE, *literal(word)), commits)
+        unaddressed = (_GAP, *literal("to="), _SOMEBODY, _GAP, *literal(CHANNEL))
+        yield Head(*before, SPACE, *literal(word), *unaddressed, commits=commits)
 
 
 def _start_heads() -> Iterator[Head]:
@@ -93,6 +96,11 @@ def _typed_heads(before: tuple[str, ...]) -> Iterator[Head]:
     yield Head(*before, _TYPE, _GAP, *literal(MESSAGE), commits=len(before) + 3)
 
 
+# A header without a message, before that of the message.
+_ABANDONED: Final = re.compile(
+    rf"(?:\s*+{_ROLE}{_GAP}{re.escape(CHANNEL)})?+"
+    rf"\s*+(?:{'|'.join(_CHANNELS)}){_GAP}to={_SOMEBODY}{_GAP}(?={re.escape(CHANNEL)})"
+)
 # Where the prompt ends within a header -> what it said, as far as it matters.
 _SAID: Final = {
     "analysis": CHANNEL,
@@ -187,9 +195,20 @@ class Harmony(TextDialect):
     noise = (*ENDS, MESSAGE, CONSTRAIN)
     markers = (START, CHANNEL, *noise)
 
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether a message follows its header at once, or JSON that of a call."""
+        message = _Message(start.opener, start.head)
+        if not message.marked or not message.is_call:
+            return True
+        body = start.head[message.body :].lstrip()
+        return body.startswith("{") if body else start.final or None
+
     def section(self, start: BlockStart) -> Section | None:
         """Return the section of a message without recipient; None if a call begins."""
         message = _Message(start.opener, start.head)
+        abandoned = _ABANDONED.match(start.head) if start.opener in (START, CHANNEL) else None
+        if abandoned:
+            return Section(reasoning=False, closers=(), header=abandoned.end())
         if not message.marked or message.is_call:
             return None
         opens = () if message.channel == "final" else (START,)

@@ -24,7 +24,7 @@ from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import MARK, MARKED_NAME, NAME, SPACE, Head, literal
 from harness.text_calls.dialect import BlockStart, RawBlock, WrittenCall
-from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tag_blocks import TagDialect, keyed_head
 from harness.text_calls.tags import Grammar, written_members
 
 
@@ -100,6 +100,16 @@ class LongCat(KeyedTags):
         )
     }
     empty: ClassVar = {openers[0]: "</longcat_tool_call>"}
+    meant: ClassVar = {
+        openers[0]: (
+            keyed_head(
+                (*_NAMED, *literal("<longcat_arg_key>")),
+                "</longcat_arg_key>",
+                "<longcat_arg_value>",
+            ),
+            *heads[openers[0]][1:],
+        )
+    }
     orphans = ("</longcat_arg_value>", "</longcat_tool_call>")
     noise = ("</longcat_s>",)
     markers = (*openers, "<longcat_arg_key>", "<longcat_arg_value>", *orphans, *noise)
@@ -139,6 +149,14 @@ def _in_block(suffix: str) -> tuple[Head, ...]:
     return Head(*call, *literal(after)), Head(SPACE, *literal(f"</tool_calls{suffix}>"))
 
 
+def _meant(suffix: str, *, in_block: bool) -> tuple[Head, ...]:
+    """Return how a call with a separator continues up to the tag after it; others need none."""
+    block = (SPACE, *literal(f"<tool_call{suffix}>")) if in_block else ()
+    separated = (*block, *_NAMED, *literal(f"<tool_sep{suffix}>"), SPACE, "<", "[a/]")
+    rest = (_in_block(suffix) if in_block else _heads(suffix))[1:]
+    return (Head(*separated, commits=len(block) + _TAG), *rest)
+
+
 class Hunyuan(KeyedTags):
     """Reads and writes the calls of Hunyuan 3 and 4. The outer tag may be missing."""
 
@@ -152,6 +170,10 @@ class Hunyuan(KeyedTags):
         **dict(zip(_CALLS, map(_heads, _SUFFIXES), strict=True)),
     }
     empty: ClassVar = {opener: opener.replace("<", "</") for opener in openers}
+    meant: ClassVar = {
+        _BLOCKS[0]: _meant("", in_block=True),
+        _CALLS[0]: _meant("", in_block=False),
+    }
     trailers = tuple(f"</tool_calls{suffix}>" for suffix in _SUFFIXES)
     # Jamba owns the closing outer tag without a suffix.
     orphans = (

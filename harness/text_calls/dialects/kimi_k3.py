@@ -21,7 +21,7 @@ from xml.sax.saxutils import escape
 from harness.text_calls.boundaries import SPACE, Head, literal
 from harness.text_calls.dialect import RawBlock, WrittenCall
 from harness.text_calls.json_calls import read_members
-from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tag_blocks import JSON_IN_TAG, TagDialect
 from harness.text_calls.tags import Grammar, written_members
 
 _OPEN: Final = "<|open|>"
@@ -48,6 +48,11 @@ _TAGS: Final = re.compile(
     rf"|(?P<end_parameter>{_C}(?:argument|json){_S})"
 )
 _TOOL: Final = (r"\s{1,4}", *literal('tool="'))
+# Up to the second tag of the call, which a sentence about the first does not have.
+_CALLED: Final = (
+    *_TOOL,
+    *(r'[^"\n]{1,128}+', '"', r"[^<>\n]{0,160}+", *literal(_SEP), SPACE, *literal("<|"), "[oc]"),
+)
 _TYPES: Final = {"t": "boolean", "f": "boolean", "n": "null", "{": "object", "[": "array"}
 
 
@@ -62,6 +67,11 @@ class KimiK3(TagDialect):
         _CALL: (Head(*_TOOL),),
     }
     empty: ClassVar = {_BLOCK: _ENDS[-1]}
+    broken: ClassVar = {_BLOCK: (JSON_IN_TAG,)}
+    meant: ClassVar = {
+        _BLOCK: (Head(SPACE, *literal(_CALL), *_CALLED, commits=1), heads[_BLOCK][1]),
+        _CALL: (Head(*_CALLED, commits=1),),
+    }
     trailers = (_ENDS[-1],)
     orphans = _ENDS
     noise = (*_ANSWER, *_MESSAGE)

@@ -22,7 +22,13 @@ from harness.text_calls.boundaries import SPACE, Ending, Head, literal
 from harness.text_calls.dialect import RawBlock, WrittenCall
 from harness.text_calls.json_calls import read_json_calls
 from harness.text_calls.json_end import JsonEnd
-from harness.text_calls.tag_blocks import TagDialect, invoke_grammar, write_invoke_calls
+from harness.text_calls.tag_blocks import (
+    JSON_IN_TAG,
+    TagDialect,
+    invoke_grammar,
+    meant_head,
+    write_invoke_calls,
+)
 
 _BLOCK: Final = "<minimax:tool_call>"
 _LINES: Final = "<tool_calls>"
@@ -45,6 +51,8 @@ class Minimax(TagDialect):
         _LINES: (Head(SPACE, r"\{"),),
     }
     empty: ClassVar = {_BLOCK: _CLOSERS[0]}
+    broken: ClassVar = {_BLOCK: (JSON_IN_TAG,)}
+    meant: ClassVar = {_BLOCK: (meant_head("<invoke", "p", 0), heads[_BLOCK][1])}
     trailers = (_LINES_CLOSER, _CLOSERS[0])
     untyped_end = True
     orphans = _CLOSERS

@@ -46,6 +46,13 @@ _CALL_TAGS: Final = re.compile(rf"(?P<opens>{_S}<invoke\s)|{_S}</(?:invoke|tool_
 _WRONG: Final = "the tags of the call do not match"
 
 
+_CALLED: Final = (
+    *(*literal("invoke"), r"\s++", *literal("name"), SPACE, "=", SPACE, "[\"']"),
+    *(r"[^\"'<>\n]{0,128}+", "[\"']", SPACE, ">", SPACE, *literal(f"{_SENTINEL}<")),
+)
+_BLOCK_CALLED: Final = (SPACE, *literal(f"{_SENTINEL}<"), *_CALLED)
+
+
 class _Open(msgspec.Struct):
     """A tag whose closing tag has not been read yet.
 
@@ -73,6 +80,15 @@ class MinimaxM3(TextDialect):
     heads: ClassVar = {
         _SENTINEL: (Head("<", r"[^\s<>]", commits=0),),
         _BLOCK: (Head(SPACE, *literal(_SENTINEL), commits=2),),
+    }
+    meant: ClassVar = {
+        _SENTINEL: (
+            Head("<", *literal("tool_call>"), *_BLOCK_CALLED, commits=0),
+            Head("<", *_CALLED, commits=0),
+            # Any other tag with the sentinel is left over from a broken call.
+            Head("<", r"[^\s<>it]", commits=0),
+        ),
+        _BLOCK: (Head(*_BLOCK_CALLED, commits=2),),
     }
     trailers = (_SENTINEL + _CLOSER,)
     noise = (_SENTINEL, "[e~[")
@@ -174,7 +190,8 @@ def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
         except _Broken as broken:
             yield WrittenCall(tag["call"], error=str(broken))
             return
-        yield type_parameters(elements, offered.schema(tag["call"]), tag["call"])
+        schema = offered.schema(tag["call"])
+        yield type_parameters(elements, schema, tag["call"], offered.untyped)
 
 
 def _invoked(

@@ -79,6 +79,10 @@ _NAME = re.compile(r"([\w./:-]+)\s*")
 _CALL = re.compile(
     r"[\s,]*(?P<name>[^\s\[{]+)\s*(?:\[CALL_ID\]\s*(?P<id>[^\s\[{]*)\s*)?(?:\[ARGS\]\s*)?"
 )
+# Arguments without a name before them, or with words.
+_NAMELESS: Final = Head(
+    r"(?:[^\[{\n]{0,64}[^\w.\[{\n/:-][^\[{\n]{0,64}+)?+", *literal(_ARGS), commits=2
+)
 # How another call follows one after the same marker.
 _LISTED: Final = (r"\s{0,24}+", r",", r"\s{0,24}+", r"[\w./:-]{1,128}+")
 _LEADS: Final = (
@@ -103,6 +107,11 @@ class MistralToolCalls(TextDialect):
         body = start.head.lstrip()
         if not body:
             return None
+        if start.edge and (broken := _NAMELESS.matches(body, final=start.final)) is not False:
+            return broken
+        return self._follows(start, body)
+
+    def _follows(self, start: BlockStart, body: str) -> bool | None:
         if body[0] == "[":
             first = body[1:].lstrip()
             return first[0] in "{]" if first else start.final or None
@@ -116,6 +125,17 @@ class MistralToolCalls(TextDialect):
             return False
         return (bool(rest) or start.offered.begins(name[1])) if start.final else None
 
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether arguments follow a name, and not words about the marker."""
+        body = start.head.lstrip()
+        call = _CALL.match(body)
+        if call is None:
+            return True
+        rest = body[call.end() :]
+        if not any(it.startswith(rest) for it in _AFTER_NAME):
+            return rest.startswith(_AFTER_NAME)
+        return start.final or (True if rest == "{" else None)
+
     def ending(self, _opener: str) -> Ending:
         """Return an `Ending` for the end of the JSON, or for the next marker if JSON is broken."""
         return chosen_end(_ending)
@@ -123,10 +143,11 @@ class MistralToolCalls(TextDialect):
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the calls of the array, or the calls whose names precede their arguments."""
         body = block.raw.strip()
-        if body.startswith(("[", "{")):
+        if body.startswith(("[", "{")) and not body.startswith((_ARGS, _CALL_ID)):
             error = "the JSON after the marker names no tool"
             return read_marked_calls(body, block.offered, error)
-        return tuple(_named(body))
+        named = tuple(_named(body))
+        return named or (WrittenCall(error="no name is between the marker and the arguments"),)
 
     def write_call(self, call: WrittenCall) -> str:
         """Return the call with a marker before it."""

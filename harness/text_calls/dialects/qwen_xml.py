@@ -41,11 +41,13 @@ _TAGS: Final = re.compile(
     r"(?P=mark)>)|(?P<end_parameter></parameter>)"
 )
 _GRAMMAR: Final = Grammar(_TAGS, span=300, newlines=True)
-_SEED_GRAMMAR: Final = msgspec.structs.replace(_GRAMMAR, printed=True)
+_SEED_GRAMMAR: Final = msgspec.structs.replace(_GRAMMAR, printed=True, pairs=True)
 _NAMED: Final = (MARK, NAME, MARK, ">", SPACE)
 # Of Hermes' tags with a marked name, `tagged-json` reports all of the text.
 _IN_BLOCK: Final = Head(SPACE, *literal(_CALL), NAME, ">", SPACE, r"[^{\s]", commits=1)
 _IN_SEED: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
+# The second tag of a call that a sentence does not merely name.
+_MEANT: Final = Head(SPACE, *literal(_CALL), *_NAMED, "<", r"[p/]", commits=1)
 _PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=len(_NAMED))
 _NOTHING: Final = Head(*_NAMED, *literal("</function>"), offered=True)
 
@@ -63,6 +65,7 @@ class QwenXml(TagDialect):
         _CALL: (_PARAMETER, _NOTHING),
     }
     empty: ClassVar = {_SEED: _CLOSERS[-1]}
+    meant: ClassVar = {_BLOCK: (_MEANT,), _SEED: (_MEANT, *heads[_SEED][1:])}
     trailers = ("</tool_call>", "</seed:tool_call>")
     untyped_end = True
     orphans = _CLOSERS

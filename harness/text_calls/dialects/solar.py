@@ -9,7 +9,14 @@ Source: the chat template of Solar-Open-100B.
 from collections.abc import Sequence
 from typing import Final
 
-from harness.text_calls.dialect import BlockStart, Offered, Section, WrittenCall
+from harness.text_calls.boundaries import SPACE, Head, literal
+from harness.text_calls.dialect import (
+    BlockStart,
+    Offered,
+    Section,
+    WrittenCall,
+    follows_at_once,
+)
 from harness.text_calls.tokens import TokenCalls, after_fence
 
 _THINK: Final = "<|think|>"
@@ -26,6 +33,7 @@ class Solar(TokenCalls):
     section_begins = ("<|tool_calls|>",)
     call_begins = ("<|tool_call:begin|>",)
     separators = (_NAME,)
+    before_json = Head(r"[^\s<]++", *literal(_ARGUMENTS), SPACE, "[{`]", commits=0)
     call_ends = ("<|tool_call:end|>",)
     section_ends = ("<|calls|>", "<|flush|>")
     ends = ("<|end|>",)
@@ -50,6 +58,12 @@ class Solar(TokenCalls):
     def amid_line(self, start: BlockStart) -> bool | None:
         """Return False if an answer's token is in a sentence, so that no text follows it."""
         return start.opener != _ANSWER or bool(start.head[:1].strip())
+
+    def in_sentence(self, start: BlockStart) -> bool | None:
+        """Return whether thoughts follow their token at once, or arguments the name."""
+        if start.opener == _THINK:
+            return follows_at_once(start)
+        return super().in_sentence(start)
 
     def section(self, start: BlockStart) -> Section | None:
         """Return the section of the reasoning or of the answer; None if calls begin."""

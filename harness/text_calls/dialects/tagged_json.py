@@ -124,7 +124,10 @@ class TaggedJson(TextDialect):
     markers = (OPENER, CLOSER, _WRAPPER, _UNWRAPPER)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Return whether JSON follows the tag or tags, or other text that is closed soon."""
+        """Return whether a call follows the opening tag: JSON, also behind further tags or a fence.
+
+        Other text counts as a damaged call if the closing tag comes soon after it.
+        """
         body = start.head.lstrip()
         if not body:
             return None
@@ -140,7 +143,10 @@ class TaggedJson(TextDialect):
         return _garbage(body, final=start.final)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Return whether the tags have content; a sentence that mentions them leaves them empty."""
+        """Return whether text precedes the closing tag.
+
+        A sentence about the tags may show them side by side, and is not a call.
+        """
         return not start.head.lstrip().startswith(CLOSER)
 
     def ending(self, opener: str) -> Ending:

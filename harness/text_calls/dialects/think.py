@@ -34,6 +34,8 @@ _CLOSERS: Final = {
     "[unused16]": "[unused17]",
     "<|im_start|>assistant/think": "<|im_end|>",
 }
+# What also ends reasoning, and is hidden like its closing marker: Kimi K3 may leave that out.
+_ANSWERS: Final = {"<|open|>think<|sep|>": ("<|open|>response<|sep|>",)}
 # Special tokens, which begin reasoning within a line too.
 TOKENS: Final = frozenset(
     (
@@ -87,7 +89,7 @@ class Think(TextDialect):
     def section(self, start: BlockStart) -> Section:
         """Return the section of the reasoning."""
         line_ends = 0 if start.opener in TOKENS else self.line_ends
-        closers = (_CLOSERS[start.opener],)
+        closers = (_CLOSERS[start.opener], *_ANSWERS.get(start.opener, ()))
         return Section(reasoning=True, closers=closers, line_ends=line_ends)
 
     def ending(self, opener: str) -> Ending:

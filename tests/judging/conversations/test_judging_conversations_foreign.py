@@ -108,3 +108,37 @@ def test_a_call_of_a_broken_turn_is_a_must(role: Role) -> None:
     agent = Agent("sample", converse, role=role)
     found = levels(agent, script, calls(OSLO, finish="content_filter"))
     assert found["CONV-CALL-FROM-BROKEN-TURN"] == {"MUST"}
+
+
+SHOULD: dict[Role, str] = {"conforming": "MUST", "peer": "SHOULD"}
+
+
+@ROLES
+@pytest.mark.parametrize("questions", [1, 2])
+def test_an_empty_turn_that_is_kept_and_sent_nowhere(role: Role, questions: int) -> None:
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        talk.messages.append({"role": "assistant", "content": ""})
+        if questions > 1:
+            talk.messages.append({"role": "user", "content": "And?"})
+            turn = talk.ask()
+        return talk.end(turn)
+
+    script = replace(a_script("empty", executed=()), questions=("One?", "And?")[:questions])
+    streams = (says(""), says("4 degrees."))[:questions]
+    found = levels(Agent("sample", converse, role=role), script, *streams)
+    assert found["HIST-EMPTY-TURN"] == {SHOULD[role] if questions == 1 else "MUST"}
+
+
+@ROLES
+@pytest.mark.parametrize(("stream", "is_answer"), [(b"", False), (says("4 degrees."), True)])
+def test_an_exception_for_a_body_without_an_answer(
+    role: Role, stream: bytes, *, is_answer: bool
+) -> None:
+    def converse(task: Task) -> Conversation:
+        Talk(task).ask()
+        raise ValueError("no generation chunks")
+
+    found = levels(Agent("sample", converse, role=role), a_script(), stream)
+    assert found["CONV-NO-CRASH"] == {"MUST" if is_answer else SHOULD[role]}

@@ -100,7 +100,7 @@ class BlockTable:
         elif block.kind in _PROSE:
             self._add_piece(block.kind, content.get(_PROSE[block.kind]), offset)
         elif block.kind in _SERVER_USES or block.kind.endswith(_RESULT):
-            self._notes.harmless("ANT-SERVER-TOOLS", offset)
+            self._notes.server_tool("ANT-SERVER-TOOLS", offset)
         elif block.kind not in _SILENT:
             self._notes.harmless("ANT-UNKNOWN-EVENT", offset)
 

@@ -34,7 +34,7 @@ _HARMLESS: Final = frozenset(("ping", "message_stop"))
 class AnthropicOracle(Oracle):
     """Reads one response body of Anthropic's Messages API by its contract."""
 
-    READ: ClassVar = frozenset(("message", "content_block", "content"))
+    ITEMS: ClassVar = frozenset(("message.content", "content_block", "content"))
     USAGE: ClassVar = counts_at(
         ("message", "usage"), ("usage",), read="input_tokens", written="output_tokens",
         read_parts="cache_creation_input_tokens cache_read_input_tokens", adds_up=True,

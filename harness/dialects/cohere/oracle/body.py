@@ -33,7 +33,10 @@ _PATHS_OF_USAGE = (("delta", "usage"), ("usage",), ("response", "meta"), ("meta"
 class CohereOracle(OneEndOracle):
     """Reads one response body of Cohere's chat API, version 2 or 1, by its contract."""
 
-    READ: ClassVar = frozenset(("delta", "message", "response", "tool_calls", "tool_call_delta"))
+    READ: ClassVar = frozenset((
+        "delta.message.tool_calls", "message.tool_calls", "response.tool_calls", "tool_calls",
+        "tool_call_delta", "response.chat_history", "response.documents", "delta.message.citations",
+    ))  # fmt: skip
     USAGE: ClassVar = tuple(
         names
         for kind in ("tokens", "billed_units")

@@ -50,7 +50,11 @@ _SNAKE: Final = (
 class GeminiOracle(GoogleOracle):
     """Reads one response body of Gemini's generateContent by its contract."""
 
-    READ: ClassVar = frozenset(("candidates.content", "response.candidates.content"))
+    READ: ClassVar = frozenset(
+        f"{place}candidates.content.parts.{member}"
+        for place in ("", "response.")
+        for member in ("functionCall", "functionResponse", "function_call", *_SERVER_PARTS)
+    )
     USAGE: ClassVar = counts_at(
         *((*path, name) for path in ((), ("response",)) for name in _USAGE),
         read="promptTokenCount prompt_token_count",
@@ -165,7 +169,7 @@ class GeminiOracle(GoogleOracle):
         if thought is not None and not isinstance(thought, bool):
             self.notes.ambiguous("EVENT-GLUED", offset, text=True)
         if any(name in part for name in _SERVER_PARTS):
-            self.notes.harmless("GEM-SERVER-TOOLS", offset)
+            self.notes.server_tool("GEM-SERVER-TOOLS", offset)
         if "functionCall" not in part:
             self._seal(part, "reasoning" if thought else "text", len(self._calls))
             return bool(text)

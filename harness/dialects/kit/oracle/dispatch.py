@@ -46,13 +46,14 @@ class Oracle(ABC):
     """Reads one body by the contract of its API; make a new one for each.
 
     Fields:
-        error: code and message of the provider's error.
+        error: code and message of the provider's first error.
+        later_errors: as in `OracleReading`.
         finishes: the distinct finish words, in order of their last appearance.
         values: the number of JSON objects so far.
         over: no event may follow.
         stopped: the turn failed, whatever follows.
         ended: the turn has its end.
-        model_failed, damaged: as in `OracleReading`.
+        model_failed, cut_upstream, damaged: as in `OracleReading`.
         choice: the number of the choice that is the answer; None until one arrives.
         table: the collector of calls; None in an API without calls, or if the oracle lists them
             itself.
@@ -62,6 +63,8 @@ class Oracle(ABC):
     MEANINGS: ClassVar[Mapping[str, FinishReason]] = {}
     # The members of events in which the oracle reads calls, or ignores those of the server.
     READ: ClassVar[frozenset[str]] = frozenset()
+    # The objects of events that the oracle reads as calls, if they are of that type.
+    ITEMS: ClassVar[frozenset[str]] = frozenset()
     # Where events have the numbers of tokens.
     USAGE: ClassVar[tuple[CountNames, ...]] = ()
     # The quirk of data that is a JSON list, or empty.
@@ -83,6 +86,8 @@ class Oracle(ABC):
         self.stopped = False
         self.ended = False
         self.model_failed = False
+        self.cut_upstream = False
+        self.later_errors: list[str] = []
         self.damaged = False
         self.error_quirk = "ERR-IN-200"
         self.marks: list[tuple[int, int]] = []
@@ -125,6 +130,11 @@ class Oracle(ABC):
     def refusal(self) -> str:
         """The model's refusal; "" if it did not refuse."""
         return ""
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the stream continues an earlier one of the same response."""
+        return False
 
     @property
     def meaning(self) -> FinishReason | None:
@@ -185,7 +195,7 @@ class Oracle(ABC):
         """Process one JSON object, and note how much of the text is complete after it."""
         self.values += 1
         self.counts.take(value, event.data)
-        for path, name in unread_calls(value, self.READ):
+        for path, name in unread_calls(value, self.READ, self.ITEMS):
             self._unread.setdefault(name, (path, event.offset))
         before = self.text.length
         self.take(self._with_type(value, event), event)
@@ -314,6 +324,10 @@ class Oracle(ABC):
             decisions=tuple(notes.decisions.items()),
             sealed=self.sealed(),
             usages=self.counts.usages(),
+            later_errors=tuple(self.later_errors),
+            other_output=notes.other_output,
+            cut_upstream=self.cut_upstream,
+            resumed=self.resumed,
         )
 
 

@@ -16,6 +16,7 @@ class Notes:
         unknown: the ambiguous parts, each with its first reason.
         decisions: the answers of this reading, by question.
         questions: the admissible answers of each question that the body raised.
+        other_output: as in `OracleReading`.
     """
 
     def __init__(self) -> None:
@@ -23,6 +24,7 @@ class Notes:
         self.unknown: dict[Part, str] = {}
         self.decisions: dict[str, str] = {}
         self.questions: dict[str, tuple[str, ...]] = {}
+        self.other_output = False
 
     @property
     def calls_known(self) -> bool:
@@ -32,6 +34,11 @@ class Notes:
     def harmless(self, quirk: str, offset: int) -> None:
         """Note a deviation that does not change the meaning."""
         self._first.setdefault((quirk, False), Deviation(quirk, offset, ambiguous=False))
+
+    def server_tool(self, quirk: str, offset: int) -> None:
+        """Note a call or a result of a tool that the provider executes."""
+        self.other_output = True
+        self.harmless(quirk, offset)
 
     def ambiguous(  # noqa: PLR0913 - a flag for each part
         self,

@@ -8,6 +8,8 @@ where the oracle does not read, and never into arguments.
 from collections.abc import Iterator
 from typing import Any, Final
 
+# Members of a call whose content may be anything.
+_INSIDE: Final = frozenset(("arguments", "input", "args", "result", "output", "results"))
 _IDS: Final = ("tool_use_id", "tool_call_id", "toolUseId", "call_id")
 _ARGUMENTS: Final = ("arguments", "input", "args", "partial_json", "input_json")
 # Types of calls that the client executes. Other types are of tools that the server executes.
@@ -16,12 +18,19 @@ _TYPES: Final = ("function", "function_call", "tool_use", "tool_call", "tool-cal
 _ECHOES: Final = frozenset(("tools", "tool_choice", "functions", "messages", "request", "error"))
 
 
-def unread_calls(value: dict[str, Any], read: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield path and name of each call in an event that is not in a member of the API.
+def unread_calls(
+    value: dict[str, Any], read: frozenset[str], items: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, str]]:
+    """Yield the calls in an event that are in members in which the API documents no calls.
+
+    Yields:
+        the path of each call in the event, and its name.
 
     Args:
         value: the event.
-        read: paths that the oracle reads, with points and without positions in lists.
+        read: the paths of the documented members, such as `choices.delta.tool_calls`, without
+            positions in lists.
+        items: paths of objects that the oracle reads as calls, but not each member of them.
     """
     waiting: list[tuple[str, object]] = [("", value)]
     while waiting:
@@ -30,12 +39,13 @@ def unread_calls(value: dict[str, Any], read: frozenset[str]) -> Iterator[tuple[
             waiting += ((path, each) for each in item)
         elif isinstance(item, dict):
             name = item.get("name")
-            if isinstance(name, str) and name and _is_call(item):
+            if path not in items and isinstance(name, str) and name and _is_call(item):
                 yield path or "the event", name
             else:
+                skipped = _ECHOES | read if path not in items else _ECHOES | read | _INSIDE
                 for key, inner in item.items():
                     place = f"{path}.{key}".lstrip(".")
-                    if key not in _ECHOES and place not in read:
+                    if skipped.isdisjoint((key, place)):
                         waiting.append((place, inner))
 
 

@@ -66,10 +66,12 @@ _OF_BEDROCK: Final = counts_at(_METRICS, read="inputTokenCount", written="output
 
 
 class TokenCounts:
-    """Collects the numbers of tokens of one body; the last number of each member counts.
+    """Collects the numbers of tokens from the events of one body.
+
+    If several events state a number, the last one counts.
 
     Args:
-        names: where the events of the API have them.
+        names: the members of events in which the API states the numbers.
     """
 
     def __init__(self, names: tuple[CountNames, ...]) -> None:
@@ -123,6 +125,8 @@ def _sums(names: CountNames, known: dict[str, int], side: str) -> Iterator[int]:
     for base in counts or [0] * bool(parts):
         yield from (base + part for part in parts)
         yield base + sum(parts)
+    if parts and not counts:  # for a client that reads no parts
+        yield 0
 
 
 def _member(value: object, path: Path) -> object:

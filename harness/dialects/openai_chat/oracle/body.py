@@ -20,6 +20,7 @@ from harness.dialects.kit.oracle.values import (
     error_of,
     event_value,
     meanings,
+    text_or_empty,
 )
 from harness.dialects.openai_chat.oracle.calls import (
     CALL_MEMBERS,
@@ -45,11 +46,14 @@ _ENVELOPES = frozenset((
 ))  # fmt: skip
 _CALL_FIELDS = ("tool_calls", "function_call")
 
+_OTHER_OUTPUT = ("images", "audio")  # of gateways, and of the API
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
 _TAKEN_BACK = "FINISH-TOOLCALLS-THEN-STOP"
 _PROMISES_CALLS = frozenset({"tool_calls", "function_call"})
 _MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
+# Words of several APIs for a model that was stopped, which OpenRouter forwards.
+_CUT_WORDS = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
 # The word of Gemini for output that cannot be used, which OpenRouter forwards.
 _CHUNK = "chat.completion.chunk"
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
@@ -183,7 +187,9 @@ class OpenAIChatOracle(Oracle):
             return
         if "error" in choice and (error := error_of({"error": choice["error"]})) is not None:
             self.take_error(error, offset)
-        self.model_failed |= choice.get("native_finish_reason") == _MALFORMED
+        native = text_or_empty(choice.get("native_finish_reason"))
+        self.model_failed |= native == _MALFORMED
+        self.cut_upstream |= native.casefold() in _CUT_WORDS
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._add_delta(delta, choice.get("finish_reason"), offset)
@@ -259,6 +265,7 @@ class OpenAIChatOracle(Oracle):
         self._add_text(delta.get("content"), offset)
         self._add_reasoning(delta, offset)
         self._add_refusal(delta.get("refusal"), offset)
+        self.notes.other_output |= any(map(delta.get, _OTHER_OUTPUT))
         if "tool_calls" in delta:
             self._add_calls(delta["tool_calls"], finish, offset)
         self._add_legacy_call(delta.get("function_call"), offset)

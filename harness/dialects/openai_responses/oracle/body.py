@@ -47,7 +47,7 @@ _DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "respons
 class OpenAIResponsesOracle(Oracle):
     """Reads one response body of the Responses API, or events of the Realtime API."""
 
-    READ: ClassVar = frozenset(("item", "response", "output"))
+    ITEMS: ClassVar = frozenset(("item", "response.output", "output"))
     USAGE: ClassVar = counts_at(
         ("response", "usage"), ("usage",), read="input_tokens", written="output_tokens"
     )
@@ -118,6 +118,11 @@ class OpenAIResponsesOracle(Oracle):
         else:
             self.values += 1
 
+    @property
+    def resumed(self) -> bool:
+        """Whether the stream continues an earlier one of the same response."""
+        return self._items.resumed
+
     # Events
 
     def is_event_name(self, name: str) -> bool:
@@ -131,7 +136,7 @@ class OpenAIResponsesOracle(Oracle):
             self._untyped(value, event)
             return
         if self.ended or self.error is not None:
-            self._after_end(kind, event.offset)
+            self._after_end(kind, value, event.offset)
             return
         self._check_envelope(value, kind, event)
         if self.values == 1 and kind.startswith("response.") and kind != "response.created":
@@ -160,10 +165,12 @@ class OpenAIResponsesOracle(Oracle):
         if "event_id" in value or kind == "response.done":
             self.notes.harmless("RESP-REALTIME-EVENTS", event.offset)
 
-    def _after_end(self, kind: str, offset: int) -> None:
+    def _after_end(self, kind: str, value: Json, offset: int) -> None:
         """Process an event after the end. Only the failed response may follow, after an error."""
         if self.error is None or kind not in ("response.failed", "error"):
             self.notes.unreadable("SSE-AFTER-DONE", offset)
+        elif (error := error_of(dict_or_empty(value.get("response")))) is not None:
+            self.later_errors.append(error[0])
 
     def _untyped(self, value: Json, event: Event) -> None:
         error = error_of(value, event.name)

@@ -246,6 +246,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._notes.harmless("RESP-PROVIDER-CUSTOM-CALL", offset)
         elif item.call is None or is_server_run(value):
             item.call = None
+            self._notes.other_output |= kind.endswith("_call")
         elif item.call[0] == "action":
             self._open_action(item, kind, offset)
         elif not item.id:

@@ -90,8 +90,10 @@ class Parts {
     const turn = this.#turn;
     turn.reason = MEANINGS[this.#reason] ?? "other";
     for (const call of turn.calls) call.error ||= this.#whyNotExecuted(call);
-    // After an event that it cannot read, the SDK goes on: a turn with a finish did not fail.
-    if (turn.reason !== "other") return;
+    // After an event that it cannot read, the SDK goes on: a turn with a finish did not fail, unless
+    // all of its calls are broken. Then the error tells what became of them.
+    const isLost = this.#failure !== undefined && turn.calls.length > 0 && turn.calls.every((call) => call.error);
+    if (turn.reason !== "other" && !isLost) return;
     turn.failure = this.#failure;
     if (this.#reason === "error") {
       turn.failure ??= { code: turn.finish ?? "error", message: "the finish reason of the SDK is error" };

@@ -1,0 +1,133 @@
+"""Check the order of the events of a stream, as the tables of the contract describe it.
+
+`blocks`: an open event, deltas and one close event have the same key. `numbered`: the numbers in a
+member are 0, 1, 2, ... `lifecycle`: one event begins the stream and one ends it. `filled`: one
+object has a value. `agrees`: the last event repeats what the deltas contained.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from harness.checks.contract.shape import Grammar, Part, iter_parts
+from harness.checks.contract.table import Order, OrderRule
+from harness.turns.arguments import same_value
+from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import at_path
+from harness.wire.interaction import Interaction
+
+_FAILURES: Final = ("error", "response.failed", "response.incomplete")
+# A member of requests that continue a stream after a break; the beginning was sent before.
+_RESUMED: Final = "starting_after"
+_Check: TypeAlias = Callable[[Order, list[Part], Grammar], int | None]
+
+
+def order_offset(
+    order: Order, events: list[Part], interaction: Interaction, grammar: Grammar
+) -> int | None:
+    """Return the offset of the first event that breaks `order`; None if none does."""
+    if not events or (
+        _RESUMED in interaction.request.uri and order.rule in ("lifecycle", "numbered", "blocks")
+    ):
+        return None
+    return _CHECKS[order.rule](order, events, grammar)
+
+
+def _blocks(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
+    is_open: dict[Any, int] = {}
+    ended: set[Any] = set()
+    for event in events:
+        key = event.value.get(order.key)
+        if not isinstance(key, int | str):
+            continue  # a missing key is another deviation
+        others = order.exclusive and is_open.keys() - {key}
+        if event.kind in order.opens:
+            if others or key in is_open or key in ended:
+                return event.offset
+            is_open[key] = event.offset
+        elif event.kind in order.deltas:
+            if others or (key not in is_open and (key in ended or not order.optional)):
+                return event.offset
+            is_open.setdefault(key, event.offset)
+        elif event.kind in order.closes:
+            if is_open.pop(key, None) is None:
+                return event.offset
+            ended.add(key)
+    # A stream that fails or ends inside a block is another deviation.
+    is_cut = events[-1].kind in (*order.opens, *order.deltas, *_FAILURES)
+    return None if is_cut else min(is_open.values(), default=None)
+
+
+def _numbered(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
+    due = 0
+    for event in events:
+        number = event.value.get(order.key)
+        if isinstance(number, int) and (not order.opens or event.kind in order.opens):
+            if number != due:
+                return event.offset
+            due += 1
+    return None
+
+
+def _lifecycle(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
+    if (
+        order.opens
+        and not order.optional
+        and events[0].kind not in (*order.opens, *order.also, "error")
+    ):
+        return events[0].offset
+    begun, ended = False, False
+    for event in events:
+        is_start = event.kind in order.opens
+        if (is_start and begun) or (ended and event.kind not in order.also):
+            return event.offset
+        begun |= is_start
+        ended |= event.kind in order.closes
+    return None
+
+
+def _filled(order: Order, events: list[Part], grammar: Grammar) -> int | None:
+    last = None
+    for event in events:
+        if event.kind == "error":
+            return None
+        for part in iter_parts(event, grammar):
+            if part.kind in order.opens:
+                last = part.offset
+                if part.value.get(order.key):
+                    return None
+    return last
+
+
+def _agrees(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
+    """Compare the joined deltas of each block, by the order of the starts, with the last event."""
+    fragment, listed, member = order.also
+    joined: dict[Any, str] = {}
+    for event in events:
+        key = event.value.get(order.key)
+        if event.kind in order.opens:
+            joined[key] = ""
+        elif event.kind in order.deltas and isinstance(
+            piece := at_path(event.value, fragment), str
+        ):
+            joined[key] = joined.get(key, "") + piece
+        elif event.kind in order.closes and isinstance(items := at_path(event.value, listed), list):
+            pairs = zip(joined.values(), items, strict=False)
+            if any(text and _differs(text, item, member) for text, item in pairs):
+                return event.offset
+    return None
+
+
+def _differs(text: str, item: object, member: str) -> bool:
+    if not isinstance(item, dict) or member not in item:
+        return False
+    given = item[member]
+    return not same_value(text, given if isinstance(given, str) else write_exactly(given))
+
+
+_CHECKS: Final[dict[OrderRule, _Check]] = {
+    "blocks": _blocks,
+    "numbered": _numbered,
+    "lifecycle": _lifecycle,
+    "filled": _filled,
+    "agrees": _agrees,
+}

@@ -1,0 +1,134 @@
+"""Find what a turn lacks or has too much, whatever the API: ids, arguments, tools, text, calls.
+
+The oracle says what the bytes mean. These duties say what a client cannot use of it.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from harness.checks.contract.shape import Grammar, iter_events, iter_parts
+from harness.dialects.table import DIALECTS, read_request, request_body, tool_names
+from harness.judging.expected import usable_arguments
+from harness.judging.unusable import is_truncated
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
+from harness.turns.deltas import Finish, FinishReason, TextDelta, ToolCallStart
+from harness.turns.json_prefix import PrefixState, prefix_state
+from harness.turns.oracle_reading import CallReading, Deviation, OracleReading
+from harness.turns.turn import Tool
+from harness.wire.interaction import Interaction
+
+ID_MISSING: Final = "DELTA-ID-MISSING"
+LEFT_IN_TEXT: Final = "call-left-in-text"
+UNUSABLE: Final = "arguments-not-an-object"
+NOT_OFFERED: Final = "tool-not-offered"
+OTHER_KIND: Final = "tool-of-another-kind"
+EMPTY: Final = "turn-empty"
+# Types of items such as `image_generation_call` and `server_tool_use`, and Gemini's parts.
+_SERVER_CONTENT: Final = re.compile(r":\w+_(?:call|use|result)$|\.(?:executableCode|toolCall)$")
+_KINDS: Final = ("function", "custom")
+
+
+def turn_deviations(interaction: Interaction, reading: OracleReading) -> Iterator[Deviation]:
+    """Yield a deviation for each duty that the turn of a response does not keep.
+
+    Args:
+        interaction: the interaction with the response.
+        reading: the oracle's reading of it.
+    """
+    marked = next((it for it in (reading, *reading.alternatives) if it.text_markup), None)
+    reading = marked or reading
+    if reading.error is not None or not reading.ended:
+        return
+    yield from _call_deviations(interaction, reading)
+    request = read_request(interaction.dialect, interaction.request)
+    offers = (request.tools or not request.tools_known) and not request.calls_barred
+    if marked and offers and written_dialect(interaction, marked):
+        yield Deviation(LEFT_IN_TEXT, 0, ambiguous=False)
+    if _is_empty(reading) and not _has_server_content(interaction):
+        yield Deviation(EMPTY, 0, ambiguous=False)
+
+
+def _call_deviations(interaction: Interaction, reading: OracleReading) -> Iterator[Deviation]:
+    offered = tool_names(interaction)
+    declared = _declared_kinds(interaction)
+    for call in reading.calls or ():
+        if not call.id and DIALECTS[interaction.dialect].has_call_ids:
+            yield Deviation(ID_MISSING, call.offset, ambiguous=False)
+        if call.kind not in _KINDS:
+            continue
+        if call.name and offered and call.name not in {*offered, *declared}:
+            yield Deviation(NOT_OFFERED, call.offset, ambiguous=False)
+        if declared.get(call.name, call.kind) != call.kind:
+            yield Deviation(OTHER_KIND, call.offset, ambiguous=False)
+        if call.kind == "function" and call.name and _is_unusable(call, reading):
+            yield Deviation(UNUSABLE, call.offset, ambiguous=False)
+
+
+def _is_unusable(call: CallReading, reading: OracleReading) -> bool:
+    """Return whether complete arguments are not an object.
+
+    Arguments that lost characters are another deviation.
+    """
+    text = call.arguments.strip()
+    is_lost = not text or (text.endswith("}") and not text.startswith("{"))
+    if call.rejected or is_truncated(reading) or is_lost:
+        return False
+    arguments = usable_arguments(call, reading)
+    is_cut = prefix_state(text) is PrefixState.PREFIX
+    return arguments.value is None and arguments.certain and not is_cut
+
+
+def _is_empty(reading: OracleReading) -> bool:
+    has_content = reading.text or reading.reasoning or reading.refusal or reading.sealed
+    is_clear = not reading.unknown and reading.calls == ()
+    return is_clear and not has_content and reading.meaning is FinishReason.STOP
+
+
+def _has_server_content(interaction: Interaction) -> bool:
+    """Return whether a part of the response is of a tool that the server executes."""
+    events = iter_events(interaction, Grammar())
+    parts = (part for event in events for part in iter_parts(event, Grammar()))
+    return any(_SERVER_CONTENT.search(part.kind) for part in parts)
+
+
+def _declared_kinds(interaction: Interaction) -> dict[str, str]:
+    """Return the kind of each function or custom tool of the request, by name.
+
+    Responses repeats the tools of the request in its first event.
+    """
+    body = request_body(interaction.request.body) or {}
+    listed = body.get("tools")
+    if not isinstance(listed, list):
+        first = next(iter_events(interaction, Grammar()), None)
+        response = first.value.get("response") if first else None
+        listed = response.get("tools") if isinstance(response, dict) else None
+    kinds: dict[str, str] = {}
+    for tool in listed if isinstance(listed, list) else ():
+        kind = tool.get("type") if isinstance(tool, dict) else None
+        if kind in _KINDS:
+            name = tool.get("name") or _inner(tool, str(kind)).get("name")
+            kinds[str(name or "")] = str(kind)
+    return kinds
+
+
+def _inner(tool: dict[str, Any], kind: str) -> dict[str, Any]:
+    inner = tool.get(kind)
+    return inner if isinstance(inner, dict) else {}
+
+
+def written_dialect(interaction: Interaction, reading: OracleReading) -> str:
+    """Return the text dialect that finds a call in a text whose calls are ambiguous; else ""."""
+    if not reading.text_markup:
+        return ""
+    tools = read_request(interaction.dialect, interaction.request).tools
+    named = (Tool(name, "", {}) for name in tool_names(interaction))
+    texts = (reading.text, reading.reasoning)
+    for name in TEXT_DIALECTS:
+        policy = TextPolicy(frozenset((name,)), reasoning="calls")
+        for text in filter(None, texts):
+            deltas = (TextDelta(text), Finish(FinishReason.STOP, "stop"))
+            found = read_text_calls(deltas, tools or tuple(named), policy)
+            if any(isinstance(delta, ToolCallStart) for delta in found):
+                return name
+    return ""
