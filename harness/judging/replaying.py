@@ -241,7 +241,7 @@ def replay(
         reads.is_read_ahead,
         problem.trace,
         bytes_read if problem.error else 0,
-        normalizer.link and normalizer.link.latest,
+        normalizer.link.latest if normalizer.link else None,
     )
 
 

@@ -25,7 +25,7 @@ from harness.turns.deltas import (
     ToolCallRejected,
 )
 from harness.turns.exact_json import encode_json
-from harness.wire.interaction import Interaction, Request
+from harness.wire.interaction import Ended, Interaction, Request
 
 EditRequest: TypeAlias = Callable[[NeutralRequest], NeutralRequest]
 EditDeltas: TypeAlias = Callable[[Iterable[Delta]], Iterable[Delta]]
@@ -93,7 +93,7 @@ def came_as(
     dialect = DIALECTS[front]
     body = b"".join(dialect.write(tuple(_sayable(deltas)), dialect.writer_options()))
     kind = (("content-type", dialect.content_type),)
-    ended = "truncated" if failure is not None and not _is_told(failure) else "complete"
+    ended: Ended = "truncated" if failure is not None and not _is_told(failure) else "complete"
     return Interaction(asked, came.status, kind, body, (), dialect=front, ended=ended)
 
 
@@ -138,7 +138,7 @@ class _LocalLink:
         asked = question_in(gateway.front, interaction, "replay", _URL, ())
         arrived = gateway.request(asked, interaction.dialect, interaction.request.uri)
         answer = gateway.response(replace(interaction, body=b"".join(reads)), asked)
-        requests = (arrived,)
+        requests: tuple[Request, ...] = (arrived,)
         if gateway.edit_arrived is not None:
             requests = gateway.edit_arrived(requests)
         self.latest = Exchange(answer, requests)
