@@ -96,9 +96,8 @@ class OllamaOracle(OneEndOracle):
             self.notes.harmless("OLL-ARGS-NULL", call.offset)
             return ""
         if isinstance(arguments, str):  # a reader parses the text, or refuses it
-            call.rejected = (
-                self.notes.policy_choice(quirk, call.offset, "parse", "reject") == "reject"
-            )
+            if self.notes.policy_choice(quirk, call.offset, "parse", "reject") == "reject":
+                call.rejected = "its arguments are text, and the API has an object"
             return arguments
         if not isinstance(arguments, dict):
             self.notes.ambiguous(quirk, call.offset, calls=True)

@@ -210,7 +210,8 @@ class BlockTable:
                 answer = self._notes.policy_choice(
                     "ANT-START-INPUT-PLUS-DELTA", block.offset, *answers
                 )
-                block.rejected = answer == "reject"
+                if answer == "reject":
+                    block.rejected = "the input of its start differs from its fragments"
 
     def _add_piece(self, kind: str, piece: object, offset: int) -> None:
         text = self._text if _PROSE[kind] == "text" else self._reasoning
