@@ -70,6 +70,8 @@ class OllamaOracle(OneEndOracle):
         self.add_text(self.reasoning, message.get("thinking"), event.offset)
         calls = message.get("tool_calls")
         if isinstance(calls, list):
+            if not calls:
+                self.notes.harmless("TOOLCALLS-EMPTY-ARRAY", event.offset)
             texts = item_texts(member_text(event.data, *path, "tool_calls"))
             for call, text in zip(calls, texts, strict=False):
                 self._call(call, text, event.offset)
