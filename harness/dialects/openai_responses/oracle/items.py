@@ -272,7 +272,8 @@ class ItemTable(OpenCalls[int, Item]):
         answer = self._notes.policy_choice(
             "RESP-CLIENT-ITEM", offset, "call", "reject", question="actions", ambiguous=False
         )
-        item.rejected = answer == "reject"
+        if answer == "reject":
+            item.rejected = "the action names no tool of the request"
 
     def _repeat(self, item: Item, value: Json, offset: int, *, last: bool = False) -> None:
         """Process a complete item, which must be equal to its events."""
@@ -339,7 +340,8 @@ class ItemTable(OpenCalls[int, Item]):
             first = "deltas" if arguments == "{}" else "reject"
             rest = {"deltas", "done", "reject"} - {first}
             answer = self._notes.policy_choice(quirk, offset, first, *sorted(rest))
-            item.rejected = answer == "reject"
+            if answer == "reject":
+                item.rejected = "its deltas and its complete arguments differ"
             item.complete = arguments if answer == "done" else so_far
 
     # Which item
