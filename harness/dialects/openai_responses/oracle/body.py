@@ -61,6 +61,7 @@ class OpenAIResponsesOracle(Oracle):
         super().__init__()
         items = self.table = self._items = ItemTable(self.notes, self.text, self.reasoning)
         self._has_sentinel = False
+        self._in_session = False
         self._created = 0
         self._takes: dict[str, Callable[[Json, int], None]] = {
             "error": self._error_event,
@@ -84,6 +85,7 @@ class OpenAIResponsesOracle(Oracle):
         asked = dict_or_empty(event_value(interaction.request.body.decode("utf-8", "replace")))
         names = frozenset(_tool_names(asked.get("tools")))
         self._items.custom = names or None
+        self._in_session = interaction.in_session
         return super().read(interaction)
 
     @property
@@ -155,7 +157,7 @@ class OpenAIResponsesOracle(Oracle):
             self._untyped(value, event)
 
     def _check_envelope(self, value: Json, kind: str, event: Event) -> None:
-        if not event.name and not event.is_wrapped:
+        if not event.name and not event.is_wrapped and not self._in_session:
             self.notes.harmless("RESP-NO-EVENT-LINE", event.offset)
         if "obfuscation" in value:
             self.notes.harmless("RESP-OBFUSCATION", event.offset)
