@@ -14,6 +14,7 @@ from harness.dialects import (
     cohere,
     dashscope,
     gemini,
+    gemini_live,
     google_interactions,
     mistral,
     ollama,
@@ -40,8 +41,8 @@ from harness.wire.payload import json_or_none
 from harness.wire.session import SessionFrame
 
 _PACKAGES = (
-    anthropic, bedrock_converse, bedrock_llama, cohere, dashscope, gemini, google_interactions,
-    mistral, ollama, openai_chat, openai_completions, openai_responses, tgi,
+    anthropic, bedrock_converse, bedrock_llama, cohere, dashscope, gemini, gemini_live,
+    google_interactions, mistral, ollama, openai_chat, openai_completions, openai_responses, tgi,
 )  # fmt: skip
 DIALECTS: Final[dict[str, Dialect]] = {each.DIALECT.name: each.DIALECT for each in _PACKAGES}
 DETECTOR: Final = Detector({row.name: row.detection for row in DIALECTS.values()})

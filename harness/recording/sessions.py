@@ -23,7 +23,8 @@ def clean_session(session: Session, scrubber: Scrubber, where: str) -> Session:
     (clean,) = scrubber.cleaned([whole], where)
     same = len(clean.body) == len(whole.body)
     if not same or len(clean.request.body) != len(whole.request.body):
-        raise UnscrubbedError("a secret in a frame cannot be replaced by as many bytes", where=where)
+        what = "a secret in a frame cannot be replaced by as many bytes"
+        raise UnscrubbedError(what, where=where)
     return session.with_whole(clean)
 
 
@@ -62,4 +63,3 @@ def session_cassette(pattern: Cassette, session: Session, dialect: str) -> Casse
 def _first_model(interactions: tuple[Interaction, ...]) -> str:
     models = map(identify.model_of, interactions)
     return next((model for model in models if model != UNKNOWN), UNKNOWN)
-

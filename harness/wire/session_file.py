@@ -103,9 +103,7 @@ def format_numbers(numbers: Iterable[int]) -> str:
     parts = []
     for _, run in runs:
         members = [number for _, number in run]
-        parts.append(
-            f"{members[0]}-{members[-1]}" if len(members) > 1 else str(members[0])
-        )
+        parts.append(f"{members[0]}-{members[-1]}" if len(members) > 1 else str(members[0]))
     return " ".join(parts)
 
 

@@ -151,7 +151,9 @@ def _flow(flow: dict[str, Any], where: str) -> Interaction | Session:
     messages = socket.get("messages")
     if not isinstance(messages, list):
         refuse_type("a list of messages", messages, f"{where}: websocket.messages")
-    frames = [_message(each, f"{where}: websocket.messages[{n}]") for n, each in enumerate(messages)]
+    frames = [
+        _message(each, f"{where}: websocket.messages[{n}]") for n, each in enumerate(messages)
+    ]
     code = socket.get("close_code")
     if isinstance(code, int) and 0 < code <= _LAST_CLOSE_CODE:
         side: Side = "client" if socket.get("closed_by_client") else "server"
@@ -166,13 +168,13 @@ def _flow(flow: dict[str, Any], where: str) -> Interaction | Session:
 def _message(value: object, where: str) -> tuple[float, SessionFrame]:
     """Return time and frame of `[opcode, from_client, content, timestamp, ...]`."""
     match value:
-        case [int(opcode), bool(from_client), bytes(content), int(at) | float(at), *_] if (
+        case [int(opcode), bool(by_client), bytes(content), int(at) | float(at), *_] if (
             opcode in OPCODES
         ):
-            side: Side = "client" if from_client else "server"
+            side: Side = "client" if by_client else "server"
             return at, SessionFrame(side, content, opcode=OPCODES[opcode])
         case _:
-            refuse_type("a message with opcode, sender, content and time", value, where)
+            return refuse_type("opcode, sender, content and time of a message", value, where)
 
 
 def _interaction(flow: dict[str, Any], where: str) -> Interaction:

@@ -13,6 +13,7 @@ OPCODES: Final[dict[object, Opcode]] = {
     1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong",
 }  # fmt: skip
 _MS: Final = 1000
+_LAST_TIME: Final = 1e12
 
 
 def timed_session(
@@ -29,7 +30,7 @@ def timed_session(
         UnreadableError: the session has too many frames, or a frame is too large.
     """
     times = [at for at, _ in frames]
-    kept = len(set(times)) > 1 and all(0 <= at < 1e12 for at in times)
+    kept = len(set(times)) > 1 and all(0 <= at < _LAST_TIME for at in times)
     start = min(times, default=0.0) if kept else 0.0
     timed = tuple(
         replace(frame, at_ms=round((at - start) * _MS) if kept else 0) for at, frame in frames
