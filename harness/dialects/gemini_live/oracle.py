@@ -71,6 +71,12 @@ class GeminiLiveOracle(OneEndOracle):
         value = event_value(event.data)
         return isinstance(value, dict) and self.error is None and value.keys() <= _ASIDE
 
+    def unfinished(self, data: str, event: Event) -> None:
+        """Process a message that the end of the connection truncated: more was to come."""
+        if not isinstance(event_value(data), dict):
+            self._awaits_results = False
+        super().unfinished(data, event)
+
     def take(self, value: Json, event: Event) -> None:
         """Process one message."""
         offset = event.offset
