@@ -17,7 +17,7 @@ from harness.judging.expected import apply_declarations, expectation_from, hidde
 from harness.judging.make_case import make_case
 from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
-from harness.judging.required import is_reframed, shown_capabilities
+from harness.judging.required import shown_capabilities, transport_capabilities
 from harness.judging.scenario import Scenario
 from harness.judging.translation import translate_expectation
 from harness.normalizers.protocol import Normalizer
@@ -77,10 +77,10 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
     def required_capabilities(self) -> frozenset[str]:
         """The capabilities that a normalizer needs, from the scenario, or else from the bytes."""
         interactions = self.cassette.interactions
-        framing = frozenset({"aws-framing"} if any(map(is_reframed, interactions)) else ())
+        transport = transport_capabilities(interactions)
         if self.scenario:
-            return framing.union(self.scenario.capabilities)
-        return framing | shown_capabilities(interactions, self.oracle_readings)
+            return transport.union(self.scenario.capabilities)
+        return transport | shown_capabilities(interactions, self.oracle_readings)
 
 
 def judge_subject(  # noqa: PLR0913 - options, by keyword

@@ -29,6 +29,7 @@ CAPABILITIES = {
     "resumed-streams": "the rest of a response, which only a request for it gets",
     "aws-framing": "the events of another API in the binary framing of AWS, as on Bedrock",
     "realtime-events": "the events of OpenAI's Realtime API, which has its own client",
+    "sessions": "responses in a session over WebSocket, which has its own client",
     "calls-in-unknown-members": "calls under a member that the API does not have",
 }
 
