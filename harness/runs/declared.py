@@ -166,7 +166,7 @@ def facts_of_agent(agent: Agent) -> AgentFacts:
 
 
 def _declared_fields(client: Normalizer | Agent, names: Iterable[str]) -> dict[str, Any]:
-    return {name: _sorted(getattr(client, name)) for name in names}
+    return {name: _sorted(getattr(client, name)) for name in names if hasattr(client, name)}
 
 
 def _sorted(value: object) -> object:

@@ -32,6 +32,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
     output: str,
     command: str,
     quirks: Mapping[str, Quirk],
+    repro: str = "",
 ) -> Iterator[str]:
     """Yield the lines of one failure, without a heading.
 
@@ -42,6 +43,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
         output: the output of the client.
         command: the command that shows the cell.
         quirks: id -> quirk of the catalogue.
+        repro: the command that writes a script for the library's maintainers; "" for none.
     """
     shown = tuple(findings)
     yield f"  scenario  {plain(result.title)}"
@@ -60,6 +62,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
         yield from (f"            {plain(line)}" for line in _trace_of(case).splitlines())
     yield from _last_lines(output)
     yield f"  see       {marked(command)}"
+    yield from (f"  script    {marked(repro)}",) if repro else ()
 
 
 def _quirk_lines(result: Result, quirks: Mapping[str, Quirk]) -> Iterator[str]:
