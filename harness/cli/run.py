@@ -1,24 +1,20 @@
 """`harness run`: replay scenarios through normalizers and agents, rank them, apply the gate."""
 
 import os
-import shlex
-import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import Any
 
 import click
-import msgspec
 from msgspec.structs import replace
 
 from harness import __version__
-from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
+from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE
 from harness.cli.cassette_options import dialect_option
-from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_github, save_baseline
+from harness.cli.gate import EXIT_CODES, project_policy, report_to_github, save_baseline
 from harness.cli.history import keep_in_history
 from harness.cli.options import (
     accept_option,
@@ -43,6 +39,7 @@ from harness.cli.run_files import (
     write_text,
 )
 from harness.cli.run_imports import import_unread
+from harness.cli.run_output import Format, print_problems, print_run, print_status
 from harness.cli.run_selection import (
     RunRequest,
     asks_about_models,
@@ -56,18 +53,14 @@ from harness.cli.run_selection import (
 from harness.files.output import OutputFolder
 from harness.judging.replaying import CUTS, Cuts
 from harness.project import SelectedEvidence, project
-from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
-from harness.reporting.text.terminal import tables
-from harness.reporting.text.verdict import verdict_text
-from harness.reporting.visible import marked
 from harness.repro.code import reproducible_clients
-from harness.results.catalogue import load_catalogue
-from harness.results.run import SCHEMA, Header, NormalizerFacts, Run, Selection
+from harness.results.run import SCHEMA, Header, NormalizerFacts, Selection
 from harness.results.store import RunWriter, files_of_run, read_run
 from harness.runs.declared import (
     declared_agent,
     declared_normalizer,
+    share_a_port,
     third_party_clients,
 )
 from harness.runs.engine import Engine, open_engine
@@ -77,17 +70,12 @@ from harness.runs.judge_job import crash_result, judge_if_readable
 from harness.runs.plan import Job, Subject, cell_id, roots_of
 from harness.runs.request import RequestedCells, SelectedClients, without_skipped
 from harness.runs.versions import interpreter, versioned_agent, versioned_normalizer
-from harness.shipped import bundled_folder
 from harness.verdicts.database import Questions
-from harness.verdicts.gate import Summary, summarize, with_cells
+from harness.verdicts.gate import summarize
 from harness.verdicts.policy import GatePolicy
-from harness.wording import pluralize
 
 _MIN_PARALLEL_JOBS = 64
-_MOST_SHOWN = 20
 _CUTS: dict[str, Cuts] = {name: name for name in CUTS}
-
-Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 
 class _RunCommand(click.Command):
@@ -226,7 +214,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
         done = _execute(header, planned, jobs, path, engine)
     OutputFolder(output).release(*files_of_run(path))
-    _print_problems(done)
+    print_problems(done)
     if not done.done:  # a run file at `path` is from an earlier run
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
         code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
@@ -327,15 +315,6 @@ def _execute(
     return done
 
 
-def _print_problems(done: Progress) -> None:
-    """Print the files that cannot be used, and the clients whose run stopped."""
-    for each in done.unreadable:
-        print_error(each.error)
-    for name in done.stopped:
-        what = "several cells in a row did not end, so its other cells did not run"
-        click.echo(f"stopped: {marked(name)}: {what}", err=True)
-
-
 def _processes(
     planned: tuple[Job, ...], jobs: int | None, others: Collection[str], engine: Engine
 ) -> int:
@@ -349,6 +328,8 @@ def _processes(
         others: the third-party clients.
         engine: the engine that starts the processes.
     """
+    if share_a_port(planned):
+        return 1  # they share one port, the upstream of a gateway
     if not engine.is_local:
         return jobs or engine.threads
     cores = os.cpu_count() or 1
@@ -374,43 +355,10 @@ def _finish_run(  # noqa: PLR0913 - what the options say
         context = context_of(path, run)
         if page is not None:
             write_text(page, render_page(run, context, summary.gate, questions))
-        _print(run, summary, style, ranked=ranked)
+        print_run(run, summary, style, ranked=ranked)
     print_unread(run, subjects)
     changed = changes_of(context, run)
-    _print_status(run, summary, page, changed)
+    print_status(run, summary, page, changed)
     save_baseline(run, summary.gate, policy)
     report_to_github(run, summary, changed)
     return EXIT_CODES[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
-
-
-def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:
-    if style == "json":
-        click.echo(msgspec.json.encode(with_cells(summary, run)).decode())
-    elif style == "jsonl":
-        for result in run.results:
-            click.echo(msgspec.json.encode(result).decode())
-    elif style == "markdown":
-        click.echo(tables(summary, style))
-    else:
-        if ranked:
-            click.echo(tables(replace(summary, causes=()), style))
-        failures = list_failures(run, summary.gate)
-        catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
-        click.echo(verdict_text(run, summary, failures, catalogue), nl=False)
-
-
-def _print_status(run: Run, summary: Summary, page: Path | None, changed: str) -> None:
-    print_gate(summary.gate)
-    if run.footer is not None and run.footer.interrupted:
-        done, total = run.footer.results, run.footer.results + run.footer.not_run
-        click.echo(f"interrupted: {done} of {total} cells are in the run", err=True)
-    unchecked = Counter(
-        turn.unchecked for result in run.results for turn in result.turns if turn.unchecked
-    )
-    for why, count in unchecked.most_common(_MOST_SHOWN):
-        click.echo(f"{marked(why)} ({pluralize(count, 'turn')})", err=True)
-    if changed:
-        click.echo(f"changes: {marked(changed)}", err=True)
-    if page is not None:
-        click.echo(f"report: {shlex.quote(str(page))}", err=True)
-    sys.stderr.flush()
