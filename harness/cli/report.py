@@ -18,9 +18,12 @@ from harness.cli.run_files import (
     find_run,
     incomplete_reason,
     page_name,
+    run_labels,
     write_text,
 )
 from harness.reporting.page import render_page
+from harness.reporting.report import NamedRun
+from harness.reporting.site import site_files
 from harness.reporting.text.files import KINDS, files
 from harness.reporting.visible import marked
 from harness.results.store import read_run
@@ -53,6 +56,12 @@ _DEFAULT_KINDS = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
     help="Run to compare with: a run file, or a branch or commit of a run in reports/runs/. "
     "Default: the run before.",
 )
+@click.option(
+    "--site",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write a static site of all RUNs to this folder instead: rankings by dialect, a page and "
+    "badges for each client, and a feed of changed verdicts.",
+)
 @open_option
 @today_option
 def report_command(  # noqa: PLR0913 - one parameter for each option
@@ -61,6 +70,7 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     output: Path | None,
     kinds: tuple[str, ...],
     base: Path | None,
+    site: Path | None,
     open_page: bool,
     today: date,
 ) -> None:
@@ -73,6 +83,9 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     results.csv, turns.csv, rankings.csv, badge.json and summary.json.
     """
     *history, path = map(find_run, runs or (None,))
+    if site is not None:
+        _write_site(site, [*history, path])
+        return
     run = read_run(path)
     problem = incomplete_reason(run)
     if problem:
@@ -102,3 +115,14 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
         click.echo(str(folder / name))
     if open_page:
         webbrowser.open(at.resolve().as_uri())
+
+
+def _write_site(folder: Path, paths: list[Path]) -> None:
+    """Write the static site of the runs at `paths`, the oldest first."""
+    labels = run_labels(paths)
+    runs = [NamedRun(label, read_run(path)) for label, path in zip(labels, paths, strict=True)]
+    texts = site_files(runs)
+    claim(folder, *texts)
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    click.echo(str(folder / "index.html"))

@@ -120,7 +120,7 @@ def context_of(
     # An older run may be at the path of a run in progress.
     digest = run_digest(path) if run.footer is not None else ""
     kept = history_of(run, digest, kept_runs(path.parent / FOLDER))
-    *names, label = _labels([*given, path])
+    *names, label = run_labels([*given, path])
     if given:
         pairs = zip(names, given, strict=True)
         history = tuple(NamedRun(name, read_finished_run(each)) for name, each in pairs)
@@ -205,7 +205,7 @@ def previous_run(path: Path) -> Path:
     return kept.earlier[-1].path
 
 
-def _labels(paths: Sequence[Path]) -> list[str]:
+def run_labels(paths: Sequence[Path]) -> list[str]:
     """Return a short label for each path: the file names, or the paths if names are equal."""
     names = [_label(path) for path in paths]
     return names if len(set(names)) == len(names) else [path.as_posix() for path in paths]

@@ -245,6 +245,24 @@ def render_part(report: Report, part: Part) -> str:
     return template.render(_values_of_all_pages(report), view=report.of(part.view))
 
 
+def render_site_page(name: str, **values: Any) -> str:  # noqa: ANN401 - what the template shows
+    """Return a page or a badge of the static site; its template is `templates/site/NAME.html.j2`.
+
+    The pages have no script.
+    """
+    style = f"style-src '{_source_digest(style_sheet())}'; img-src 'self' data:; base-uri 'none'"
+    return (
+        _environment()
+        .get_template(f"site/{name}.html.j2")
+        .render(
+            **values,
+            style=Markup(style_sheet()),  # noqa: S704 - as in `render_page`
+            policy=f"default-src 'none'; {style}; form-action 'none'",
+            rows=lambda _: 0,
+        )
+    )
+
+
 def _values_of_all_pages(report: Report) -> dict[str, Any]:
     return {
         "report": report,

@@ -58,8 +58,8 @@ def test_exception_of_a_crash_is_shown_and_found(visit: Visit) -> None:
 
 
 def _copied(opened: Opened, button: str) -> str:
-    opened.click(f".here .copy:text-is('{button}')")
-    opened.wait_for_selector(".here .copy:has-text('Copied')")
+    opened.click(f"details.here .copy:text-is('{button}')")
+    opened.wait_for_selector("details.here .copy:has-text('Copied')")
     return str(opened.evaluate("navigator.clipboard.readText()"))
 
 
@@ -75,7 +75,7 @@ def test_markdown_of_a_case_is_well_formed(visit: Visit) -> None:
     parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
     opened = visit(HOSTILE_CASE)
     opened.keyboard.press("c")
-    opened.wait_for_selector(".here .copy:has-text('Copied')")
+    opened.wait_for_selector("details.here .copy:has-text('Copied')")
     tokens = parser.parse(opened.evaluate("navigator.clipboard.readText()"))
     kinds = {each.type for token in tokens for each in (token, *(token.children or ()))}
     assert not kinds & {"html_block", "html_inline", "image", "code_block", "hr"}

@@ -179,7 +179,7 @@ def test_filtered_list_is_downloaded_as_csv(visit: Visit) -> None:
     assert [dict(zip(head, row, strict=True))["outcome"] for row in rows] == ["crash", "lost_call"]
     opened = visit("failures?q-failures=crash")
     head, *rows = _downloaded(opened, "#failures .extras button:has-text('CSV') >> nth=0")
-    assert (head[0], len(rows)) == ("Outcome", 1)
+    assert (head[0], len(rows)) == ("Cause", 1)
 
 
 @pytest.fixture
