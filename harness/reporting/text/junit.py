@@ -82,7 +82,7 @@ def _repro(result: Result, run: Run) -> str:
 def _gate(gate: Gate) -> Iterator[str]:
     """Yield the suite of the gate, with one test case that fails if the gate does not pass."""
     name = '<testcase classname="gate" name="gate"'
-    reasons = escape("\n".join(map(marked, gate.lines)))
+    reasons = escape("\n".join(map(marked, gate.reasons)))
     opening = f'{name}><failure type="gate" message={_attribute(gate.verdict)}>'
     case = f"{opening}{reasons}</failure></testcase>"
     yield from _suite("gate", [f"{name}/>" if gate.verdict == "pass" else case])
