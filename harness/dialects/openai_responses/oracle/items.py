@@ -372,7 +372,11 @@ class ItemTable(OpenCalls[int, Item]):
             return None
         item_id = text_or_empty(event.get("item_id"))
         item = self._calls.get(place)
-        if item is None:
+        same = (each for each in self._calls.values() if item_id and each.item_id == item_id)
+        if item is None and (moved := next(same, None)) is not None:
+            self._notes.harmless("DELTA-INDEX-CHANGES", offset)
+            item = moved
+        elif item is None:
             item = self._calls[place] = Item({"type": kind, "id": item_id}, offset)
             item.announced, item.resumed = False, self.resumed
         if item_id and item.item_id and item_id != item.item_id:
