@@ -14,6 +14,7 @@ from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.edits import EditError, Events, apply_edit, raw_events
 from harness.emulation.envelope import complete_events
 from harness.emulation.recipe import DeltaEntry, NextEntry, Recipe, ResponseEntry
+from harness.emulation.session import is_session, with_session
 from harness.errors import UnreadableError
 from harness.turns.deltas import Delta, Finish, StreamFailure, Usage, UsageDelta
 from harness.turns.fold import fold
@@ -49,7 +50,7 @@ def emulate(recipe: Recipe) -> Cassette:
         request = _request(recipe, provider, model, later)
         place = f"emulate.responses[{at}]"
         interactions.append(_interaction(recipe, request, model, response, place))
-        if response.next is not None:
+        if response.next is not None and not is_session(request):
             later += _messages_after(recipe, response, response.next, model, place)
     made = Cassette(
         recipe.cassette,
@@ -59,7 +60,11 @@ def emulate(recipe: Recipe) -> Cassette:
         model=model,
         prompt=recipe.file.prompt,
     )
-    return made.with_each(tools=tuple(map(asdict, recipe.tools)) if prompt.describes_tools else ())
+    made = made.with_each(tools=tuple(map(asdict, recipe.tools)) if prompt.describes_tools else ())
+    if not is_session(interactions[0].request):
+        return made
+    following = [it.next.messages if it.next else () for it in recipe.file.responses]
+    return with_session(made, following, recipe.file.close, recipe.where)
 
 
 def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Request:
@@ -94,9 +99,13 @@ def _history(body: Json, keys: tuple[str, ...]) -> list[Json]:
 
 
 def _with(members: Json, body: Json) -> Json:
-    """Insert `members` right after the model and the stream flag, as clients do."""
+    """Insert `members` right after the model and the stream flag, as clients do.
+
+    They replace members of the body with the same name, such as its messages.
+    """
     start: Json = {key: body[key] for key in ("model", "stream") if key in body}
-    return {**start, **members, **{key: body[key] for key in body if key not in start}}
+    first = start | members
+    return first | {key: body[key] for key in body if key not in first}
 
 
 def _messages_after(
