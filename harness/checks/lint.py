@@ -26,7 +26,7 @@ from harness.results.server_duties import load_server_duties
 from harness.turns.oracle_reading import Deviation
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import SWITCHING_PROTOCOLS, Interaction
 
 SCHEMA: Final = 1
 _MOST_BYTES: Final = 300
@@ -226,7 +226,7 @@ def _no_stream(interaction: Interaction) -> str:
     """Return why the table of its API does not describe a response; "" if it is a stream."""
     if interaction.status >= _FIRST_ERROR_STATUS:
         return f"the status is {interaction.status}"
-    if asked_for_stream(interaction) is False:
+    if asked_for_stream(interaction) is False and interaction.status != SWITCHING_PROTOCOLS:
         return "the request does not ask for a stream"
     is_document = _NO_STREAM in oracle_reading(interaction).quirks
     return "the response is one JSON document" if is_document else ""
