@@ -23,7 +23,9 @@ from harness.peers.scripts import ScriptRun, packages_of, run_script
 from harness.reporting.report import ReportContext
 from harness.reporting.visible import marked, plain
 from harness.repro.code import load_driver, reproducible_clients
+from harness.repro.gateway import gateway_script
 from harness.repro.script import control_script, repro_script
+from harness.results.case import Case
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import Run
@@ -124,6 +126,11 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
         )
     with closing(IsolatedJudge()) as apart:
         result, case, _ = apart.judge(Job(subject, name))
+    if isinstance(case, Case) and case.crossing:
+        loaded = _loaded(subject)
+        return gateway_script(
+            result, loaded.cassette.interactions[result.interaction], case.crossing
+        )
     if case is None:
         why = "ended its process" if result.outcome is Outcome.CRASH else "does not fail"
         raise UsageError(f"the cell {why}: {result.outcome.value}", where=cell)

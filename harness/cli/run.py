@@ -51,7 +51,7 @@ from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.text.verdict import verdict_text
-from harness.reporting.visible import marked
+from harness.reporting.visible import marked, plain
 from harness.results.catalogue import load_catalogue
 from harness.results.run import SCHEMA, Header, Run, Selection
 from harness.results.store import RunWriter, files_of_run, read_run
@@ -60,6 +60,7 @@ from harness.runs.declared import (
     declared_normalizer,
     facts_of,
     facts_of_agent,
+    share_a_port,
     third_party_clients,
 )
 from harness.runs.engine import Engine, open_engine
@@ -333,6 +334,8 @@ def _processes(
         others: the third-party clients.
         engine: the engine that starts the processes.
     """
+    if share_a_port(planned):
+        return 1  # they share one port, the upstream of a gateway
     if not engine.is_local:
         return jobs or engine.threads
     cores = os.cpu_count() or 1
@@ -383,14 +386,15 @@ def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:
 
 def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
     print_gate(summary.gate)
-    if run.footer is not None and run.footer.interrupted:
-        done, total = run.footer.results, run.footer.results + run.footer.not_run
-        click.echo(f"interrupted: {done} of {total} cells are in the run", err=True)
-    unchecked = Counter(
-        turn.unchecked for result in run.results for turn in result.turns if turn.unchecked
-    )
-    for why, count in unchecked.most_common(_MOST_SHOWN):
+    if (footer := run.footer) is not None and footer.interrupted:
+        total = footer.results + footer.not_run
+        click.echo(f"interrupted: {footer.results} of {total} cells are in the run", err=True)
+    turns = (turn for result in run.results for turn in result.turns if turn.unchecked)
+    for why, count in Counter(turn.unchecked for turn in turns).most_common(_MOST_SHOWN):
         click.echo(f"{marked(why)} ({pluralize(count, 'turn')})", err=True)
+    reasons = Counter(each.unsupported for each in run.results if each.unsupported)
+    for reason, count in reasons.most_common(_MOST_SHOWN):
+        click.echo(f"not judged: {pluralize(count, 'cell')}: {plain(str(reason))}", err=True)
     if page is not None:
         click.echo(f"report: {shlex.quote(str(page))}", err=True)
     sys.stderr.flush()

@@ -54,6 +54,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
         yield f"            and {len(shown) - _MOST_FINDINGS} more violated rules"
     if isinstance(case, Case):
         yield from _byte_lines(case, shown)
+        yield from _crossing_lines(case)
     if case is not None and case.error:
         yield f"  raised    {plain(case.error)}"
         yield from (f"            {plain(line)}" for line in _trace_of(case).splitlines())
@@ -88,6 +89,15 @@ def _byte_lines(case: Case, findings: Iterable[Finding]) -> Iterator[str]:
     text = case.body[start : min(end, start + _BYTES)].decode("utf-8", "surrogateescape")
     more = f"… (+{end - start - _BYTES:,} bytes)" if end - start > _BYTES else ""
     yield f"  bytes     {start:,} to {end:,}: {plain(text, 2 * _BYTES)}{more}"
+
+
+def _crossing_lines(case: Case) -> Iterator[str]:
+    """Yield the start of what a gateway got from its upstream, and the end of what it answered."""
+    if case.crossing:
+        start = case.body[:_BYTES].decode("utf-8", "backslashreplace")
+        end = case.crossing.answer[-_BYTES:]
+        yield f"  upstream  {plain(start, 2 * _BYTES)}"
+        yield f"  answer    HTTP {case.crossing.status}: {plain(end, 2 * _BYTES)}"
 
 
 def _offset(case: Case, findings: Iterable[Finding]) -> int | None:
