@@ -13,9 +13,11 @@ from typing import Final
 
 import msgspec
 
+from harness.text_calls.boundaries import MORE
 from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_json_calls
-from harness.text_calls.json_scan import PAIRS
+from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.json_scan import MATTERS, PAIRS
 from harness.text_calls.native import clean_name
 
 CONTRADICTED: Final = "the text that followed contradicts what was streamed of the call"
@@ -85,11 +87,8 @@ class BlockStream(ABC):
         return self.calls[-1]
 
 
-# What matters in an object that is copied, outside and inside its strings.
-_SIGNS: Final = re.compile(r'["{}\[\]]')
+# What matters in a string.
 _STRING_SIGNS: Final = re.compile(r'["\\]')
-# What no JSON contains outside its strings.
-_NO_JSON: Final = re.compile(r'["{}\[\]]|[^ \t\n\r0-9:,.+\-eEtrufalsn"{}\[\]]')
 _BRACKET: Final = re.compile(r"[{\[]")
 _BETWEEN: Final = re.compile(r"[ \t\n\r,;]*+")
 # How far from its start, and at which objects in it, the arguments of a call are looked for.
@@ -123,31 +122,27 @@ class JsonStrings:
 
 
 class _ObjectCopy:
-    """Finds the end of the JSON object that begins with the first character it gets."""
+    """Finds the end of the JSON object that begins with the first character it gets.
+
+    Fields:
+        over: the object has ended, or is broken.
+        broken: the text stopped being JSON.
+    """
 
     def __init__(self) -> None:
-        self.over = False
-        self._strings = JsonStrings()
-        self._depth = 0
+        self.over = self.broken = False
+        self._json = JsonEnd()
+        self._taken = 0
 
     def feed(self, text: str, at: int) -> int:
         """Return the index in `text` up to which it belongs to the object."""
-        while at < len(text):
-            if self._strings.inside:
-                at = self._strings.skip(text, at)
-                continue
-            match = _SIGNS.search(text, at)
-            if match is None:
-                return len(text)
-            at = match.end()
-            if match[0] == '"':
-                self._strings.inside = True
-                continue
-            self._depth += 1 if match[0] in "{[" else -1
-            if not self._depth:
-                self.over = True
-                return at
-        return at
+        end, before = self._json.feed(text, at), at - self._taken
+        self._taken += len(text) - at
+        self.broken = self._json.broken
+        self.over = self.broken or end != MORE
+        if not self.over:
+            return len(text)
+        return before + (self._json.broken_at if self.broken else end)
 
 
 ReadCalls = Callable[[str, Offered], Sequence[WrittenCall] | None]
@@ -227,6 +222,7 @@ class JsonStream(BlockStream):
             if self._copy is not None:
                 end = self._copy.feed(text, at)
                 self.calls[-1].fragments.append(text[at:end])
+                self.over = self._copy.broken
                 self._copy = None if self._copy.over else self._copy
             elif self._strings.inside:
                 end = self._strings.skip(text, at)
@@ -257,7 +253,7 @@ class JsonStream(BlockStream):
         return end
 
     def _token(self, text: str, at: int) -> int:
-        match = _NO_JSON.search(text, at)
+        match = MATTERS.search(text, at)
         end = match.end() if match else len(text)
         sign = match[0] if match else ""
         self._keep(text[at : end - 1] if sign in ("{", "[", "}", "]") else text[at:end])
