@@ -53,6 +53,10 @@ class Channel:
         """Whether no visible text and no call was found yet."""
         return self._transcript.visible.blank and not self.found
 
+    def begin_prompt(self, prompt_end: str) -> None:
+        """Read what the prompt contains of the reply."""
+        self.feed(prompt_end)
+
     def begin_reply(self) -> str:
         """Mark all text so far as part of the prompt; return the part that may still be emitted."""
         in_block = self._block.raw if self._block else ""
@@ -71,6 +75,10 @@ class Channel:
             return False
         begins = self._markup.begins_first if self._at_start else self._markup.begins
         return not begins(text, 0) and self._transcript.passes(text)
+
+    def feed(self, text: str) -> None:
+        """Process the next part of the text."""
+        raise NotImplementedError
 
     def settle(self) -> None:
         """Emit white space that a header may begin with: what follows belongs to this text."""

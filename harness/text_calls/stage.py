@@ -10,6 +10,7 @@ arguments follow as they are read, but its end comes with all others at the end 
 from collections.abc import Hashable, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -21,6 +22,8 @@ from harness.text_calls.found import Found, rejection_reason
 from harness.text_calls.native import clean_name, leaked_token
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
+from harness.text_calls.template import ResponseTemplate
+from harness.text_calls.template_scanner import TemplateScanner
 from harness.turns.arguments import meaning
 from harness.turns.deltas import (
     CUT_SHORT,
@@ -40,6 +43,7 @@ from harness.turns.turn import Tool
 from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 
 _REASONING = Section(reasoning=True, closers=())
+_TextScanner: TypeAlias = Scanner | ActionScanner | TemplateScanner
 
 
 def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
@@ -51,6 +55,7 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
     prompt_end: str = "",
     stopped_by: str = "",
     emit: Emit = "at_end",
+    template: ResponseTemplate | None = None,
 ) -> Iterator[Delta]:
     """Return `deltas` with the calls that their text contains as deltas of calls.
 
@@ -67,10 +72,26 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
         emit: with `as_read`, a call starts once its dialect and its name are certain, and its
             arguments are emitted as they arrive. Its end is emitted at the end of the turn, with a
             rejection if later text shows that it is not a call. With `at_end`, so is all of it.
+        template: the response template of the model. It decides alone what the text contains; the
+            text dialects of `policy` and its choices about examples are not used.
     """
     offered = Offered(tools, policy.untyped)
     early = EarlyCalls() if emit == "as_read" else None
-    return _Stage(offered, policy, seed, stopped_by, early).run(deltas, prompt_end)
+    scanner = _text_scanner(offered, policy, early, template)
+    return _Stage(offered, policy, scanner, seed, early).run(deltas, prompt_end, stopped_by)
+
+
+def _text_scanner(
+    offered: Offered,
+    policy: TextPolicy,
+    early: EarlyCalls | None,
+    template: ResponseTemplate | None,
+) -> _TextScanner:
+    if template is not None:
+        return TemplateScanner(template, offered, policy, early)
+    if offered and ACTION_PROTOCOL.name in policy.dialects:
+        return ActionScanner(offered, policy)
+    return Scanner(offered, policy, early=early)
 
 
 class _Stage:
@@ -80,8 +101,8 @@ class _Stage:
         self,
         offered: Offered,
         policy: TextPolicy,
+        text: _TextScanner,
         seed: str,
-        stopped_by: str,
         early: EarlyCalls | None,
     ) -> None:
         self._offered = offered
@@ -89,25 +110,22 @@ class _Stage:
         self._seed = seed
         self._early = early
         self._last = -1  # the highest index of a call
-        self._text: Scanner | ActionScanner = (
-            ActionScanner(offered, policy)
-            if offered and ACTION_PROTOCOL.name in policy.dialects
-            else Scanner(offered, policy, early=early)
-        )
+        self._text = text
         self._reasoning: Scanner | None = None  # without reasoning
         self._ids = CallIds()
         # The native calls by index: name, and fragments of those that have JSON.
         self._names: dict[int, str] = {}
         self._fragments: dict[int, list[str]] = {}
-        self._stopped_by = stopped_by
+        self._stopped_by = ""
 
-    def run(self, deltas: Iterable[Delta], prompt_end: str) -> Iterator[Delta]:
+    def run(self, deltas: Iterable[Delta], prompt_end: str, stopped_by: str) -> Iterator[Delta]:
         """Return the deltas of the response, whose text continues `prompt_end`."""
+        self._stopped_by = stopped_by
         if self._early:
             deltas = self._renumbered(deltas, self._early)
         if not prompt_end:
             return self._run(deltas)
-        self._text.feed(prompt_end)
+        self._text.begin_prompt(prompt_end)
         return _without_start(self._run(deltas), self._text.begin_reply())
 
     def _run(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
@@ -134,7 +152,7 @@ class _Stage:
             else:
                 yield from self._other(delta)
 
-    def _read(self, channel: Scanner | ActionScanner, text: str) -> list[Delta]:
+    def _read(self, channel: _TextScanner, text: str) -> list[Delta]:
         """Return the deltas that the next text of a channel gives."""
         channel.feed(text)
         pieces = _pieces(channel)
@@ -228,7 +246,7 @@ class _Stage:
         policy, text, reasoning = self._policy, self._text, self._reasoning
         if isinstance(end, Finish):
             text.stop(self._stopped_by)
-        channels: list[Scanner | ActionScanner] = [reasoning, text] if reasoning else [text]
+        channels: list[_TextScanner] = [reasoning, text] if reasoning else [text]
         for channel in channels:
             channel.close(with_native_calls=bool(self._names), cut=_was_cut(end))
         counts = policy.unclosed_reasoning == "call" and not _was_cut(end)
@@ -319,7 +337,7 @@ def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
             yield delta
 
 
-def _pieces(scanner: Scanner | ActionScanner) -> list[Delta]:
+def _pieces(scanner: _TextScanner) -> list[Delta]:
     """Return the deltas that a scanner emitted since the last call, neighbours joined."""
     emitted = scanner.take()
     if len(emitted) > 1:
