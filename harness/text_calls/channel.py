@@ -70,11 +70,26 @@ class Channel:
 
     def passes(self, text: str) -> bool:
         """Return True if the caller may emit `text` unchanged; False if `feed` must get it."""
-        busy = self._held or self._block or self._after or self._pending.raw
+        busy = self._block or self._after or self._pending.raw
         if busy or self._section is not self._home:
             return False
+        if self._held:
+            return self._repeats_held(text) and self._transcript.passes(text)
         begins = self._markup.begins_first if self._at_start else self._markup.begins
         return not begins(text, 0) and self._transcript.passes(text)
+
+    def _repeats_held(self, text: str) -> bool:
+        """Return whether emitting `text` and holding what is held equals reading `text`.
+
+        It does if both repeat one character that no marker has twice at its start, such as `<`.
+        """
+        held = self._held
+        return (
+            len(held) == 1
+            and text == held * len(text)
+            and not self._at_start
+            and not self._markup.may_begin(held * 2, 0, final=False)
+        )
 
     def feed(self, text: str) -> None:
         """Process the next part of the text."""

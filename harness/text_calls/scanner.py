@@ -89,13 +89,14 @@ class Scanner(Channel):
             return self._between(buffer, at, final=final)
         if self._transcript.in_fence(buffer[at]):
             return self._transcript.emit_code(buffer, at)
-        match = self._markup.search(buffer, at, start=self._at_start)
+        start = self._at_start
+        match = self._markup.search(buffer, at, start=start)
         if match and match.start() == at:
             return self._marker(buffer, at, match[0], final=final)
         stop = found = match.start() if match else len(buffer)
         if not final and len(buffer) - found < self._markup.longest:
             # The marker that was found may be part of a longer one that began before it.
-            stop = min(found, self._markup.held_from(buffer, at, start=self._at_start))
+            stop = min(found, self._markup.held_from(buffer, at, start=start))
         self._transcript.emit(buffer[at:stop])
         return self._hold(buffer, stop) if stop < found else stop
 

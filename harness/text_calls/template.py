@@ -9,8 +9,9 @@ transformers, which defines the keys, and its module `chat_parsing`, which reads
 
 import time
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from types import ModuleType
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -279,13 +280,12 @@ def _delimiter(text: str | list[str] | None, pattern: str | None, where: str) ->
 
 def _regex() -> ModuleType:
     try:
-        import regex  # noqa: PLC0415 - only templates need it
+        return import_module("regex")  # only templates need it
     except ImportError:
         raise UsageError(
             "a response template needs the module `regex`",
             hint="Install the extra: pip install 'harness[templates]'",
         ) from None
-    return cast("ModuleType", regex)
 
 
 def _depth(value: object) -> int:

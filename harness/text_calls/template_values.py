@@ -199,7 +199,8 @@ def _typed(arguments: object, name: str, offered: Offered) -> str:
         typed[key] = value
         if isinstance(value, str):
             call = type_parameters([(key, value)], schema, name, offered.untyped)
-            if not call.error:
-                typed[key] = decode_exactly(call.arguments.encode("utf-8", "surrogatepass"))[key]
+            read = decode_exactly(call.arguments.encode("utf-8", "surrogatepass") or b"{}")
+            if isinstance(read, dict) and not call.error:
+                typed[key] = read[key]
     pairs = getattr(arguments, "pairs", None)
     return write_exactly(arguments if pairs else typed)
