@@ -15,6 +15,7 @@ from harness.cli.options import echo_result, format_option
 from harness.conversation import discovery as agents
 from harness.errors import UsageError
 from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.make_case import crossing_of
 from harness.judging.replaying import replay
 from harness.judging.unread import unread_members
 from harness.normalizers import discovery as normalizers
@@ -24,6 +25,7 @@ from harness.playback.delivery import CUTS
 from harness.reporting.explanation import ExplainedFinding, explain_findings
 from harness.reporting.text.cell import (
     conversation_lines,
+    crossing_lines,
     explained_lines,
     output_lines,
     timeline,
@@ -240,7 +242,12 @@ def _replay_lines(
     unread = unread_members(interaction, loaded.oracle_readings[place])
     if unread:
         yield f"members with text that no rule judges: {plain(', '.join(unread))}"
+    if normalizer.link is not None:
+        normalizer.link.prepare()
     shown = replay(normalizer, interaction, chunking)
+    if shown.exchange is not None:
+        yield from crossing_lines(crossing_of(shown.exchange))
+        yield "the response of the upstream, and the deltas of the answer"
     yield from timeline(interaction, shown, replay(reference, interaction, chunking), at=at)
 
 

@@ -163,6 +163,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
         evidence: what shows that a server sends the stream; None if the scenario does not say, and
             in runs of older harnesses.
         left_out: indexes of turns that were not judged, because no server is known to send them.
+        unsupported: why a gateway could not be judged; the key is missing in the file without it.
     """
 
     cell: str
@@ -190,6 +191,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
     cause: str = ""
     evidence: ScenarioEvidence | None = None
     left_out: tuple[int, ...] = ()
+    unsupported: str | msgspec.UnsetType = msgspec.UNSET
 
     def evidence_of(self, finding: Finding) -> ScenarioEvidence | None:
         """Return what shows that a server sends the stream of `finding`: of its turn, or else."""

@@ -20,18 +20,21 @@ from harness.judging.rules import (
     conversation_prompts,
     conversation_requests,
     conversation_stored,
+    conversation_told,
     cost,
     deltas,
     finish,
+    gateway,
     markup,
     replays,
     text,
 )
 
+_TURN_FAMILIES = (
+    *(calls, arguments, text, markup, finish, deltas, replays, arguments_time, gateway),
+)
 TURN_RULES: dict[str, Rule[TurnEvidence]] = {
-    rule.id: rule
-    for family in (calls, arguments, text, markup, finish, deltas, replays, arguments_time)
-    for rule in turn_rule.of_module(family.__name__)
+    rule.id: rule for family in _TURN_FAMILIES for rule in turn_rule.of_module(family.__name__)
 }
 CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
     rule.id: rule
@@ -40,6 +43,7 @@ CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
         conversation_calls,
         conversation_history,
         conversation_stored,
+        conversation_told,
         conversation_prompts,
         conversation_requests,
         conversation_meta,
