@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from harness.judging.contract import own_deviations
+from harness.judging.deviations import own_deviations
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
 from harness.normalizers.gateway.neutral import (
@@ -36,10 +36,10 @@ def _answer_contract(evidence: TurnEvidence) -> Iterator[Violation]:
     if exchange is None or _is_spoilt(evidence):
         return
     answer = exchange.answer
-    for deviation, duty in own_deviations(answer, evidence.interaction, "MUST"):
-        shown = answer.body[deviation.offset : deviation.offset + _SHOWN_BYTES]
+    for each in own_deviations(answer, evidence.interaction, "MUST"):
+        shown = answer.body[each.offset : each.offset + _SHOWN_BYTES]
         text = shown.decode("utf-8", "backslashreplace")
-        yield Violation(f"answer.{deviation.quirk}", duty.send, text)
+        yield Violation(f"answer.{each.duty}", each.send, text)
 
 
 def _is_spoilt(evidence: TurnEvidence) -> bool:

@@ -42,6 +42,7 @@ UNOFFERED = frozenset(
         "partial-arguments",
         "realtime-events",
         "repeated-arguments",
+        "sessions",
         "several-choices",
     )
 )
