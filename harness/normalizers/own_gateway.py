@@ -26,6 +26,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Ended, Interaction, Request
+from harness.wire.payload import json_or_none
 
 EditRequest: TypeAlias = Callable[[NeutralRequest], NeutralRequest]
 EditDeltas: TypeAlias = Callable[[Iterable[Delta]], Iterable[Delta]]
@@ -110,9 +111,13 @@ def _sayable(deltas: Iterable[Delta]) -> Iterator[Delta]:
     last character, so that no client executes it.
     """
     deltas = tuple(deltas)
-    rejected = {it.index for it in deltas if isinstance(it, ToolCallRejected)}
     fragments = [it for it in deltas if isinstance(it, ArgumentsDelta) and it.fragment.strip()]
+    rejected = {it.index for it in deltas if isinstance(it, ToolCallRejected)}
     last = {it.index: it for it in fragments if it.index in rejected}
+    for index in [*last]:
+        text = "".join(it.fragment for it in fragments if it.index == index)
+        if json_or_none(text.encode("utf-8", "surrogatepass")) is None:
+            del last[index]
     for delta in deltas:
         if isinstance(delta, SealedDelta):
             continue
