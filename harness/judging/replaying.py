@@ -218,7 +218,8 @@ def replay(
         except Exception as problem:
             if not reads.broke_off:
                 raise
-            for delta in _raised_deltas(emissions, describe_exception(problem)):
+            sent = (emission.delta for emission in emissions)
+            for delta in raised_deltas(sent, describe_exception(problem)):
                 append(Emission(delta, reads.bytes_read))
         return len(emissions) > most
 
@@ -284,12 +285,12 @@ class _CountedReads:
         self.broke_off = self._interaction.broken
 
 
-def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
+def raised_deltas(emitted: Iterable[Delta], error: str) -> list[Delta]:
     """Return deltas for a client that raised an exception: open calls are rejected, then a failure.
 
     The result is empty if the client had already reported the end of the turn.
     """
-    deltas = [emission.delta for emission in emissions]
+    deltas = list(emitted)
     if any(isinstance(delta, Finish | StreamFailure) for delta in deltas):
         return []
     ended = {it.index for it in deltas if isinstance(it, ToolCallEnd | ToolCallRejected)}

@@ -34,6 +34,7 @@ from harness.judging.policies import (
     require_policies,
 )
 from harness.judging.scenario import Scenario, ScenarioBlame
+from harness.judging.timing.script import TimingScript
 from harness.results.expectation import (
     ALL_FIELDS,
     Expectation,
@@ -120,7 +121,9 @@ class TurnFile(File, frozen=True, omit_defaults=True):
 
 
 class ScenarioFile(File, frozen=True):
-    """The content of a scenario file: expected turns (`expect`) or a conversation (`conversation`).
+    """The content of a scenario file. It judges turns, a conversation, or times and breaks.
+
+    It has one of the keys `expect` (turns), `conversation` and `timing`.
 
     `conversation` may be the id of another scenario with native tools. Then it is the same
     conversation with calls in the model's text, with the policies of that scenario, too.
@@ -134,6 +137,7 @@ class ScenarioFile(File, frozen=True):
     cassette: Text
     expect: Annotated[tuple[TurnFile, ...], msgspec.Meta(min_length=1)] | None = None
     conversation: ConversationFile | Text | None = None
+    timing: TimingScript | None = None
     quirks: tuple[Text, ...] = ()
     evidence: EvidenceFile | None = None
     tools: tuple[Text, ...] | None = None
@@ -264,12 +268,14 @@ def _script(file: ScenarioFile, where: str) -> ConversationScript | None:
 
 
 def _require_one_expectation(file: ScenarioFile, where: str) -> None:
-    if (file.expect is None) == (file.conversation is None):
-        found = "neither" if file.expect is None else "both"
+    keys = ("expect", "conversation", "timing")
+    given = [key for key in keys if getattr(file, key) is not None]
+    if len(given) != 1:
         raise UnreadableError(
-            f"expected either `expect` or `conversation`, found {found}",
+            f"expected one of `expect`, `conversation` and `timing`, found "
+            f"{' and '.join(given) or 'none'}",
             where=where,
-            hint="`expect` judges turns, `conversation` judges an agent",
+            hint="`expect` judges turns, `conversation` an agent, `timing` times and breaks",
         )
     if file.conversation is not None:
         for name in ("text_dialect", "capabilities"):

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from harness.normalizers.needs import missing_modules
+from harness.normalizers.timing import TimedClient
 from harness.project import ClientKind, Role
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
@@ -64,6 +65,8 @@ class Normalizer(msgspec.Struct, frozen=True):
             text dialects are `unsupported`.
         needs: the modules that it requires, such as a provider's SDK.
         extra: the extra of this package that installs these modules.
+        timed: how to run it on timing scenarios; None if it sends no requests itself. Then these
+            scenarios are `unsupported`.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Normalizer(msgspec.Struct, frozen=True):
     text_dialects: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     extra: str = ""
+    timed: TimedClient | None = None
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -113,6 +113,22 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     whole: bool = True
 
 
+class TimingFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a client ended a timing scenario.
+
+    Fields:
+        ended: `answered`, `failed`, `left` (its consumer left, or it gave no end), or `hung`.
+        requests: the number of requests that it sent.
+        calls: the number of calls that agent code may execute.
+        unjudged: why the cell was not judged; "" if it was.
+    """
+
+    ended: str
+    requests: int
+    calls: int = 0
+    unjudged: str = ""
+
+
 class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Facts about the cassette of a cell, so that a report does not need the cassette.
 
@@ -155,14 +171,15 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
         replays: the number of chunkings that the harness replayed.
         turns: facts about one turn for each interaction, with an unsplit body.
         text_dialect: the text dialect of the scenario; "" if it has no text calls.
-        kind: what the cell judges, the turns of a cassette or a conversation. A `log` of a
-            conversation is only counted, so its outcome is always unsupported.
+        kind: what the cell judges, the turns of a cassette, a conversation, or times (`timing`). A
+            `log` of a conversation is only counted, so its outcome is always unsupported.
         conversation: facts about the conversation; None for turns, and if the cell did not run.
         source: facts about the cassette; None in runs of older harnesses.
         cause: the cause of the worst finding; "" if the cell did not fail.
         evidence: what shows that a server sends the stream; None if the scenario does not say, and
             in runs of older harnesses.
         left_out: indexes of turns that were not judged, because no server is known to send them.
+        timing: facts about a timing scenario; None for other cells, and if the cell did not run.
     """
 
     cell: str
@@ -184,12 +201,13 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
     dialect: str
     origin: str
     text_dialect: str = ""
-    kind: Literal["turns", "conversation", "log"] = "turns"
+    kind: Literal["turns", "conversation", "log", "timing"] = "turns"
     conversation: ConversationFacts | None = None
     source: CassetteFacts | None = None
     cause: str = ""
     evidence: ScenarioEvidence | None = None
     left_out: tuple[int, ...] = ()
+    timing: TimingFacts | None = None
 
     def evidence_of(self, finding: Finding) -> ScenarioEvidence | None:
         """Return what shows that a server sends the stream of `finding`: of its turn, or else."""
