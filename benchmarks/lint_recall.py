@@ -16,9 +16,9 @@ import msgspec
 
 from harness import shipped
 from harness.checks.lint import lint_cassette
-from harness.checks.server_duties import load_server_duties
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.results.catalogue import load_catalogue
+from harness.results.server_duties import load_server_duties
 from harness.wire.cassette_file import load_cassette
 
 _LEVELS: Final = ("MUST", "SHOULD")

@@ -7,11 +7,11 @@ ignored silently.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import lru_cache
 from pathlib import Path
 from stat import S_ISREG
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
@@ -54,13 +54,23 @@ _SIMILAR = 0.8  # `hatch` and others are not
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
+_OF_GATEWAYS = ("upstream", "command", "model", "headers", "front", "read_with")
+
+
 class DeclaredNormalizer(File, frozen=True):
     """A normalizer that the project declares. A missing field has the value that `target` declares.
 
     Fields:
-        target: `module:callable`, a function or a `Normalizer`.
+        target: `module:callable`, a function or a `Normalizer`; `client:COMMAND`; or
+            `gateway:URL`, the address of an endpoint of a gateway.
         kind, dialects, capabilities, streams, hides, policies, text_dialects, summary: as in
             `Normalizer`.
+        upstream: for a gateway, the port that it asks; 0 for any, which the command gets.
+        command: for a gateway, the command that starts it, with `{port}` and `{upstream}`.
+        model: for a gateway, its name of the model.
+        headers: for a gateway, headers to send to it.
+        front: for a gateway, the dialect of the endpoint, if its path does not show it.
+        read_with: for a gateway, the normalizer that reads its answers, such as `anthropic-sdk`.
     """
 
     target: Text
@@ -72,6 +82,22 @@ class DeclaredNormalizer(File, frozen=True):
     policies: dict[str, str] | None = None
     text_dialects: tuple[str, ...] | None = None
     summary: str | None = None
+    upstream: int | None = None
+    command: str | None = None
+    model: str | None = None
+    headers: dict[str, str] | None = None
+    front: str | None = None
+    read_with: str | None = None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The declared values of fields that every normalizer has, without `target`."""
+        return _given(self, but={"target", *_OF_GATEWAYS})
+
+    @property
+    def of_gateway(self) -> tuple[str, ...]:
+        """The names of the declared values that only a gateway has."""
+        return tuple(name for name in _OF_GATEWAYS if getattr(self, name) is not None)
 
 
 class DeclaredAgent(File, frozen=True):
@@ -82,6 +108,17 @@ class DeclaredAgent(File, frozen=True):
     prompts: tuple[str, ...] | None = None
     policies: dict[str, str] | None = None
     summary: str | None = None
+    of_gateway: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The declared values, without `target`."""
+        return _given(self, but={"target"})
+
+
+def _given(declared: File, but: Container[str]) -> dict[str, Any]:
+    values = {name: getattr(declared, name) for name in declared.__struct_fields__}
+    return {name: it for name, it in values.items() if it is not None and name not in but}
 
 
 class Where(File, frozen=True, omit_defaults=True):

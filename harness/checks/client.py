@@ -61,11 +61,12 @@ def check_client(command: str) -> Iterator[Check]:
     client = client_normalizer(command)
     yield Check(f"hello: {client.summary}", ok=True, count=len(client.dialects), detail=())
     for name in sorted(client.dialects):
-        for title, interaction in _iter_responses(DIALECTS[name]):
+        for title, interaction in iter_responses(DIALECTS[name]):
             yield _check_one(f"{name}: {title}", interaction, client)
 
 
-def _iter_responses(dialect: Dialect) -> Iterator[tuple[str, Interaction]]:
+def iter_responses(dialect: Dialect) -> Iterator[tuple[str, Interaction]]:
+    """Yield ten responses of an API, each with its title, that every client reads alike."""
     replace = msgspec.structs.replace
     for title, deltas in _TURNS.items():
         if dialect.arguments != "none" or not any(isinstance(it, ToolCallStart) for it in deltas):

@@ -14,15 +14,15 @@ import msgspec
 
 from harness.checks.contract.judge import judge_stream, members_unjudged
 from harness.checks.lint_scope import LintScope
-from harness.checks.server_duties import load_server_duties
 from harness.checks.turn_duties import turn_deviations
-from harness.dialects.table import DIALECTS, offered_tools, oracle_reading, read_request
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
-from harness.judging.unusable import argument_deviations
+from harness.judging.contract import contract_deviations
 from harness.recording.identify import identify
 from harness.recording.importing import asked_for_stream, reasons_to_skip
 from harness.results.catalogue import Quirk, Severity
 from harness.results.finding import LEVELS, Level
+from harness.results.server_duties import load_server_duties
 from harness.turns.oracle_reading import Deviation
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
@@ -30,12 +30,8 @@ from harness.wire.interaction import Interaction
 
 SCHEMA: Final = 1
 _MOST_BYTES: Final = 300
-_NO_STREAM: Final = "JSON-FOR-STREAM"
-# What one document does not have, whatever was requested.
-_OF_STREAMS: Final = frozenset(("NDJSON-NO-FINAL-NEWLINE", "SSE-DONE-MISSING"))
 _FIRST_ERROR_STATUS: Final = 400
-# The one deviation of a response with an error status, whose body is not a stream.
-_OF_ERRORS: Final = "HTTP-HTML-BODY"
+_NO_STREAM: Final = "JSON-FOR-STREAM"
 
 
 class LintFinding(msgspec.Struct, frozen=True):
@@ -238,21 +234,15 @@ def _no_stream(interaction: Interaction) -> str:
 
 def _deviations(interaction: Interaction) -> list[Deviation]:
     """Return the deviations of a stream without those that its request or status explains."""
-    reading = oracle_reading(interaction)
+    found = contract_deviations(interaction, asked_for_stream(interaction))
     if interaction.status >= _FIRST_ERROR_STATUS:
-        return [each for each in reading.deviations if each.quirk == _OF_ERRORS]
-    allowed = set(_OF_STREAMS) if _NO_STREAM in reading.quirks else set()
-    if asked_for_stream(interaction) is False:
-        allowed.add(_NO_STREAM)
-    known = read_request(interaction.dialect, interaction.request).tools_known
-    tools = offered_tools(interaction) if known or interaction.tools else None
-    found = [*reading.deviations, *argument_deviations(reading, tools)]
+        return found
     noted = {each.quirk for each in found}
-    for each in turn_deviations(interaction, reading):
+    for each in turn_deviations(interaction, oracle_reading(interaction)):
         if each.quirk not in noted:
             noted.add(each.quirk)
             found.append(each)
-    return [each for each in found if each.quirk not in allowed]
+    return found
 
 
 def _event_offsets(body: bytes) -> list[int]:

@@ -10,6 +10,7 @@ from harness import shipped
 from harness.checks import bundled_data
 from harness.checks.bundled_data import BundledData, Check
 from harness.checks.client import check_client
+from harness.checks.gateway import check_gateway
 from harness.checks.kill_table import write_kill_table
 from harness.checks.project import is_project, project_checks
 from harness.cli import EXIT_GATE_FAILED
@@ -39,8 +40,21 @@ _HEADINGS: Final = ("rule", "level", "mutant", "scenarios", "first", "fuzz media
 @click.option(
     "--client", metavar="CMD", help="Check a client command instead, with ten plain responses."
 )
-def doctor_command(
-    style: Literal["pretty", "json"], *, full: bool, write: bool, bundled: bool, client: str | None
+@click.option(
+    "-n",
+    "--normalizer",
+    "gateway",
+    metavar="NAME",
+    help="Check this gateway of the project instead, or gateway:URL, with ten plain responses.",
+)
+def doctor_command(  # noqa: PLR0913 - one parameter for each option
+    style: Literal["pretty", "json"],
+    *,
+    full: bool,
+    write: bool,
+    bundled: bool,
+    client: str | None,
+    gateway: str | None,
 ) -> int:
     """Check the project in this folder, or else the bundled data.
 
@@ -51,6 +65,8 @@ def doctor_command(
     found = project()
     if client is not None:
         return _print_checks(check_client(client), style)
+    if gateway is not None:
+        return _print_checks(check_gateway(gateway), style)
     if is_project(found) and not (bundled or full or write):
         return _print_checks(project_checks(found), style)
     if write:

@@ -14,6 +14,7 @@ from harness.errors import HarnessError, UsageError
 from harness.files.load import load_toml_file, read_file
 from harness.files.write import write_file
 from harness.normalizers.discovery import GROUP, installed_normalizer_names
+from harness.normalizers.gateway.settings import settings_of
 from harness.normalizers.registry import entry_points_of
 from harness.project import FILE, MAX_BYTES
 from harness.reporting.visible import marked
@@ -22,6 +23,8 @@ from harness.runs.declared import declared_normalizer
 from harness.wire import cassette_file
 
 _SKELETON: Final = "conformance_client"
+_GATEWAY: Final = "gateway:"
+_UPSTREAM: Final = 8045
 _DEFAULT_DIALECT: Final = "openai-chat"
 # What the first scenario shows: a client that takes the empty name loses the call.
 _QUIRK: Final = "DELTA-ID-EMPTY-LATER"
@@ -108,10 +111,11 @@ class _Client(msgspec.Struct, frozen=True):
 def init_command(target: str | None, *, name: str) -> None:
     """Write the files with which the repository in this folder tests CLIENT.
 
-    CLIENT is the module:callable of a normalizer, or the name of a bundled adapter, such as
-    openai-sdk. Default: a new file, conformance_client.py, that you complete. The other files are
-    the table [tool.harness] in pyproject.toml, a test, a workflow of GitHub Actions, and a first
-    scenario with its cassette. Existing files are kept.
+    CLIENT is the module:callable of a normalizer, the name of a bundled adapter, such as
+    openai-sdk, or gateway:URL, an endpoint of a gateway. Default: a new file,
+    conformance_client.py, that you complete. The other files are the table [tool.harness] in
+    pyproject.toml, a test, a workflow of GitHub Actions, and a first scenario with its cassette.
+    Existing files are kept.
     """
     root = Path.cwd()
     require_writable(root, "Change to a folder that can be written to.")
@@ -138,6 +142,9 @@ def _client(target: str | None) -> _Client:
     if target is None:
         return _Client(f"{_SKELETON}:normalize", (_DEFAULT_DIALECT,))
     spec = target
+    if target.startswith(_GATEWAY):
+        settings_of(f"{target.removeprefix(_GATEWAY)} upstream={_UPSTREAM}", None)
+        return _Client(target, (_DEFAULT_DIALECT,))
     if ":" not in target:
         points = entry_points_of(GROUP, ()).get(target, ())
         if not points:
@@ -185,7 +192,14 @@ def _table_text(client: _Client, name: str) -> str:
     ]
     if len(client.dialects) == 1:
         lines.append(f'select = "dialect:{client.dialects[0]}"')
-    lines += ["", f"[tool.harness.normalizers.{name}]", f'target = "{client.target}"', ""]
+    lines += ["", f"[tool.harness.normalizers.{name}]", f'target = "{client.target}"']
+    if client.target.startswith(_GATEWAY):
+        lines += [
+            'dialects = ["openai-chat"]  # what the gateway asks',
+            f"upstream = {_UPSTREAM}  # its provider is http://127.0.0.1:{_UPSTREAM}/v1",
+            'model = "replay"  # as the gateway calls it',
+        ]
+    lines.append("")
     return "\n".join(lines)
 
 

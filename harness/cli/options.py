@@ -23,7 +23,9 @@ _POLL_SECONDS: Final = 0.2
 
 
 def target_options(*, has_default: bool) -> Decorator:
-    """Return the options `-n`, `-a` and `--client`, which is short for `-n client:CMD`.
+    """Return the options that name clients under test: `-n`, `-a`, `--client` and `--gateway`.
+
+    `--client` is short for `-n client:CMD`, and `--gateway` with its options for `-n gateway:URL`.
 
     Args:
         has_default: whether the command selects clients itself if the user gives none of these
@@ -52,14 +54,60 @@ def target_options(*, has_default: bool) -> Decorator:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_clients(
-            *values: object, names: tuple[str, ...], clients: tuple[str, ...], **others: object
+            *values: object,
+            names: tuple[str, ...],
+            clients: tuple[str, ...],
+            gateway: str | None,
+            upstream: int | None,
+            read_with: str | None,
+            **others: object,
         ) -> object:
-            given = (f"client:{each}" for each in clients)
+            given = [f"client:{each}" for each in clients]
+            given += _gateway_name(gateway, upstream, read_with)
             return command(*values, names=(*names, *given), **others)
 
-        return normalizer(agent(client(with_clients)))
+        return normalizer(agent(client(_gateway_options(with_clients))))
 
     return decorate
+
+
+def _gateway_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that describe a running gateway."""
+    gateway = click.option(
+        "--gateway",
+        metavar="URL",
+        help="Endpoint of a running gateway between two APIs, such as "
+        "http://127.0.0.1:4000/v1/messages.",
+    )
+    upstream = click.option(
+        "--upstream",
+        type=click.IntRange(1, 65_535),
+        metavar="PORT",
+        help="Port of 127.0.0.1 that the gateway asks as its provider. The harness plays it.",
+    )
+    read_with = click.option(
+        "--read-with",
+        metavar="NAME",
+        help="Normalizer that reads the answers of the gateway, such as anthropic-sdk. Default: "
+        "the readers of the harness.",
+    )
+    return gateway(upstream(read_with(command)))
+
+
+def _gateway_name(gateway: str | None, upstream: int | None, read_with: str | None) -> list[str]:
+    """Return the name of the normalizer of a gateway; [] without the option.
+
+    Raises:
+        UsageError: one of the options needs another one.
+    """
+    if gateway is None:
+        if upstream is not None or read_with is not None:
+            raise click.UsageError("--upstream and --read-with need --gateway URL")
+        return []
+    if upstream is None:
+        raise click.UsageError("--gateway needs --upstream PORT, which the gateway asks")
+    reader = f" read-with={read_with}" if read_with else ""
+    return [f"gateway:{gateway} upstream={upstream}{reader}"]
 
 
 def format_option(*styles: str) -> Decorator:

@@ -15,6 +15,7 @@ from harness.cli.options import echo_result, format_option
 from harness.conversation import discovery as agents
 from harness.errors import UsageError
 from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.make_case import crossing_of
 from harness.judging.replaying import replay
 from harness.judging.timing.play import play, timeline_of
 from harness.judging.unread import unread_members
@@ -25,6 +26,7 @@ from harness.playback.delivery import CUTS
 from harness.reporting.explanation import ExplainedFinding, explain_findings
 from harness.reporting.text.cell import (
     conversation_lines,
+    crossing_lines,
     explained_lines,
     output_lines,
     timeline,
@@ -243,7 +245,12 @@ def _replay_lines(
     unread = unread_members(interaction, loaded.oracle_readings[place])
     if unread:
         yield f"members with text that no rule judges: {plain(', '.join(unread))}"
+    if normalizer.link is not None:
+        normalizer.link.prepare()
     shown = replay(normalizer, interaction, chunking)
+    if shown.exchange is not None:
+        yield from crossing_lines(crossing_of(shown.exchange))
+        yield "the response of the upstream, and the deltas of the answer"
     yield from timeline(interaction, shown, replay(reference, interaction, chunking), at=at)
 
 
@@ -252,7 +259,7 @@ def _timing_lines(loaded: LoadedSubject, normalizer: Normalizer, result: Result)
     yield f"{marked(result.cell)}  {plain(result.title)}"
     yield f"cassette {marked(result.cassette)}"
     scenario = loaded.scenario
-    if result.timing is None or scenario is None or scenario.timing is None:
+    if not result.timing or scenario is None or scenario.timing is None:
         return
     if result.timing.unjudged:
         yield f"not judged: {result.timing.unjudged}"

@@ -51,15 +51,15 @@ from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.text.verdict import verdict_text
-from harness.reporting.visible import marked
+from harness.reporting.visible import marked, plain
+from harness.repro.code import reproducible_clients
 from harness.results.catalogue import load_catalogue
-from harness.results.run import SCHEMA, Header, Run, Selection
+from harness.results.run import SCHEMA, Header, NormalizerFacts, Run, Selection
 from harness.results.store import RunWriter, files_of_run, read_run
 from harness.runs.declared import (
     declared_agent,
     declared_normalizer,
-    facts_of,
-    facts_of_agent,
+    share_a_port,
     third_party_clients,
 )
 from harness.runs.engine import Engine, open_engine
@@ -68,6 +68,7 @@ from harness.runs.filters import FILTER_KEYS
 from harness.runs.judge_job import crash_result, judge_if_readable
 from harness.runs.plan import Job, Subject, cell_id, roots_of
 from harness.runs.request import RequestedCells, SelectedClients, without_skipped
+from harness.runs.versions import interpreter, versioned_agent, versioned_normalizer
 from harness.shipped import bundled_folder
 from harness.verdicts.database import Questions
 from harness.verdicts.gate import Summary, summarize, with_cells
@@ -76,8 +77,7 @@ from harness.wording import pluralize
 
 _MIN_PARALLEL_JOBS = 64
 _MOST_SHOWN = 20
-# Clients of timing scenarios mostly wait, so more processes than cores save time.
-_TIMING_PROCESSES = 6
+_TIMING_PROCESSES = 6  # such clients mostly wait
 _CUTS: dict[str, Cuts] = {name: name for name in CUTS}
 
 Format = Literal["pretty", "json", "jsonl", "markdown"]
@@ -260,6 +260,7 @@ def _selected(
         last_failed=last is not None,
         evidence=found.evidence,
         left_out=tuple(map(cell_id, found.left_out)),
+        recordings=asks_about_models(found),
     )
     return found, selection, policy
 
@@ -275,7 +276,7 @@ def _header(
     return Header(
         schema=SCHEMA,
         harness=__version__,
-        normalizers=tuple(facts_of(declared_normalizer(name)) for name in chosen.normalizers),
+        normalizers=tuple(map(_normalizer_facts, chosen.normalizers)),
         selection=selection,
         command=(
             *("harness", "run", *selection.paths, *options, "--cuts", selection.cuts),
@@ -286,9 +287,15 @@ def _header(
             *selection.options,
         ),
         scenario_count=scenario_count,
-        agents=tuple(facts_of_agent(declared_agent(name)) for name in agents),
+        agents=tuple(map(versioned_agent, map(declared_agent, agents))),
         cell_count=len(planned),
+        interpreter=interpreter(),
     )
+
+
+def _normalizer_facts(name: str) -> NormalizerFacts:
+    facts = versioned_normalizer(declared_normalizer(name))
+    return replace(facts, has_script=name in reproducible_clients())
 
 
 def _execute(
@@ -335,6 +342,8 @@ def _processes(
         others: the third-party clients.
         engine: the engine that starts the processes.
     """
+    if share_a_port(planned):
+        return 1  # they share one port, the upstream of a gateway
     if not engine.is_local:
         return jobs or engine.threads
     cores = os.cpu_count() or 1
@@ -387,14 +396,15 @@ def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:
 
 def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
     print_gate(summary.gate)
-    if run.footer is not None and run.footer.interrupted:
-        done, total = run.footer.results, run.footer.results + run.footer.not_run
-        click.echo(f"interrupted: {done} of {total} cells are in the run", err=True)
-    unchecked = Counter(
-        turn.unchecked for result in run.results for turn in result.turns if turn.unchecked
-    )
-    for why, count in unchecked.most_common(_MOST_SHOWN):
+    if (footer := run.footer) is not None and footer.interrupted:
+        total = footer.results + footer.not_run
+        click.echo(f"interrupted: {footer.results} of {total} cells are in the run", err=True)
+    turns = (turn for result in run.results for turn in result.turns if turn.unchecked)
+    for why, count in Counter(turn.unchecked for turn in turns).most_common(_MOST_SHOWN):
         click.echo(f"{marked(why)} ({pluralize(count, 'turn')})", err=True)
+    reasons = Counter(each.unsupported for each in run.results if each.unsupported)
+    for reason, count in reasons.most_common(_MOST_SHOWN):
+        click.echo(f"not judged: {pluralize(count, 'cell')}: {plain(str(reason))}", err=True)
     if page is not None:
         click.echo(f"report: {shlex.quote(str(page))}", err=True)
     sys.stderr.flush()

@@ -1,5 +1,6 @@
 """List all dialects by name, and apply the rules that hold for all of them."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 from weakref import ref
@@ -13,6 +14,7 @@ from harness.dialects import (
     cohere,
     dashscope,
     gemini,
+    gemini_live,
     google_interactions,
     mistral,
     ollama,
@@ -29,16 +31,18 @@ from harness.dialects.kit.oracle.events import BOM
 from harness.dialects.kit.oracle.markup import markup_readings, with_marked_reasoning
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
+from harness.dialects.kit.sessions import find_turns
 from harness.errors import UsageError
 from harness.turns.oracle_reading import Deviation, OracleReading
 from harness.turns.turn import Tool
 from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import json_or_none
+from harness.wire.session import SessionFrame
 
 _PACKAGES = (
-    anthropic, bedrock_converse, bedrock_llama, cohere, dashscope, gemini, google_interactions,
-    mistral, ollama, openai_chat, openai_completions, openai_responses, tgi,
+    anthropic, bedrock_converse, bedrock_llama, cohere, dashscope, gemini, gemini_live,
+    google_interactions, mistral, ollama, openai_chat, openai_completions, openai_responses, tgi,
 )  # fmt: skip
 DIALECTS: Final[dict[str, Dialect]] = {each.DIALECT.name: each.DIALECT for each in _PACKAGES}
 DETECTOR: Final = Detector({row.name: row.detection for row in DIALECTS.values()})
@@ -66,9 +70,22 @@ def read_request(dialect: str, request: Request) -> ChatRequest:
 
 
 def request_body(body: bytes) -> Json | None:
-    """Return the JSON object in the body of a request; None if the body is not one."""
+    """Return the JSON object in the body of a request; None if the body is not one.
+
+    Several messages of a session, one on each line, are the list `events` of the object.
+    """
     value = json_or_none(body)
-    return value if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        return value
+    events = [json_or_none(line) for line in body.split(b"\n")] if b"\n" in body else []
+    objects = [event for event in events if isinstance(event, dict)]
+    return {"events": objects} if objects and len(objects) == len(events) else None
+
+
+def session_turns(frames: Sequence[SessionFrame], dialect: str) -> tuple[tuple[int, ...], ...]:
+    """Return the numbers of the frames of each response that a session of `dialect` contains."""
+    row = DIALECTS.get(dialect)
+    return find_turns(frames, row.sessions) if row is not None and row.sessions else ()
 
 
 def message_form(dialect: str) -> MessageForm:

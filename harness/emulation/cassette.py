@@ -13,8 +13,10 @@ from harness.dialects.table import DIALECTS
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.edits import EditError, Events, apply_edit, raw_events
 from harness.emulation.envelope import complete_events
-from harness.emulation.recipe import NextEntry, Recipe, ResponseEntry
+from harness.emulation.recipe import DeltaEntry, NextEntry, Recipe, ResponseEntry
+from harness.emulation.session import is_session, with_session
 from harness.errors import UnreadableError
+from harness.turns.deltas import Delta, Finish, StreamFailure, Usage, UsageDelta
 from harness.turns.fold import fold
 from harness.turns.messages import Message, assistant, system, tool_result, user
 from harness.wire.cassette import Cassette, Origin
@@ -23,6 +25,14 @@ from harness.wire.interaction import Interaction, Read, Request
 ORIGIN: Final = Origin("emulated", by="toolcall-harness", source="scripts/emulated_cassettes.py")
 # Represents the model of the cassette in events that are written by hand.
 _MODEL: Final = b"{model}"
+# The APIs with token counts in the event that ends a turn, or in each event, and how a turn with
+# them ends. The counts are those of a turn whose author gave none.
+_COUNTED: Final[dict[str, tuple[type, ...]]] = {
+    "cohere": (Finish,),
+    "gemini": (Finish, StreamFailure),
+    "google-interactions": (Finish,),
+}
+_USAGE: Final = Usage(41, 12)
 _DELAYS_MS: Final = (0, 31, 12, 48, 7)
 
 
@@ -40,7 +50,7 @@ def emulate(recipe: Recipe) -> Cassette:
         request = _request(recipe, provider, model, later)
         place = f"emulate.responses[{at}]"
         interactions.append(_interaction(recipe, request, model, response, place))
-        if response.next is not None:
+        if response.next is not None and not is_session(request):
             later += _messages_after(recipe, response, response.next, model, place)
     made = Cassette(
         recipe.cassette,
@@ -50,7 +60,11 @@ def emulate(recipe: Recipe) -> Cassette:
         model=model,
         prompt=recipe.file.prompt,
     )
-    return made.with_each(tools=tuple(map(asdict, recipe.tools)) if prompt.describes_tools else ())
+    made = made.with_each(tools=tuple(map(asdict, recipe.tools)) if prompt.describes_tools else ())
+    if not is_session(interactions[0].request):
+        return made
+    following = [it.next.messages if it.next else () for it in recipe.file.responses]
+    return with_session(made, following, recipe.file.close, recipe.where)
 
 
 def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Request:
@@ -85,9 +99,13 @@ def _history(body: Json, keys: tuple[str, ...]) -> list[Json]:
 
 
 def _with(members: Json, body: Json) -> Json:
-    """Insert `members` right after the model and the stream flag, as clients do."""
+    """Insert `members` right after the model and the stream flag, as clients do.
+
+    They replace members of the body with the same name, such as its messages.
+    """
     start: Json = {key: body[key] for key in ("model", "stream") if key in body}
-    return {**start, **members, **{key: body[key] for key in body if key not in start}}
+    first = start | members
+    return first | {key: body[key] for key in body if key not in first}
 
 
 def _messages_after(
@@ -123,7 +141,7 @@ def _interaction(
     recipe: Recipe, request: Request, model: str, response: ResponseEntry, place: str
 ) -> Interaction:
     dialect = DIALECTS[recipe.file.dialect]
-    events = _events(recipe, model, response, place)
+    events = _events(recipe, request, model, response, place)
     headers = (("content-type", response.content_type or dialect.content_type),)
     body = b"".join(events)
     return Interaction(
@@ -137,25 +155,40 @@ def _interaction(
     )
 
 
-def _events(recipe: Recipe, model: str, response: ResponseEntry, place: str) -> Events:
+def _events(
+    recipe: Recipe, request: Request, model: str, response: ResponseEntry, place: str
+) -> Events:
     key = f"{place}.raw"
     try:
         if response.deltas is None:
             written = response.raw or ()
             name = recipe.file.dialect
-            events = raw_events(written if response.bare else complete_events(name, written))
+            tools = json.loads(request.body).get("tools") or ()
+            events = raw_events(written if response.bare else complete_events(name, written, tools))
         else:
             key = f"{place}.deltas"
             dialect = recipe.file.dialect
             where = f"{recipe.where}: {place}.writer"
             options = writer_options(dialect, response.writer, model, where)
-            events = DIALECTS[dialect].write(tuple(iter_deltas(response.deltas)), options)
+            events = DIALECTS[dialect].write(_counted(dialect, response.deltas), options)
         for at, edit in enumerate(response.edits):
             key = f"{place}.edits[{at}]"
             events = apply_edit(edit, events)
     except (EditError, ValueError) as error:
         raise UnreadableError(f"{key}: {error}", where=recipe.where) from None
     return tuple(event.replace(_MODEL, model.encode()) for event in events)
+
+
+def _counted(dialect: str, entries: tuple[DeltaEntry, ...]) -> tuple[Delta, ...]:
+    """Return the deltas of `entries`, with token counts if each response of the API has them."""
+    deltas = tuple(iter_deltas(entries))
+    has_counts = any(isinstance(each, UsageDelta) for each in deltas)
+    ends = [
+        at for at, each in enumerate(deltas) if at and isinstance(each, _COUNTED.get(dialect, ()))
+    ]
+    if has_counts or not ends:
+        return deltas
+    return (*deltas[: ends[0]], UsageDelta(_USAGE), *deltas[ends[0] :])
 
 
 def _reads(events: Events) -> tuple[Read, ...]:

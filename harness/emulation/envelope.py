@@ -6,7 +6,7 @@ and its event line. A member that the author wrote, also as null, is never chang
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -20,6 +20,7 @@ from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, Usage, 
 Json: TypeAlias = dict[str, Any]
 # The objects of the events of a response; None for an event that is not such an object.
 Values: TypeAlias = list[Json | None]
+_Complete: TypeAlias = Callable[[Values, Sequence[Any]], Iterable[Json | None]]
 
 # The members come from what the dialect's writer writes for this turn.
 _TURN: Final[tuple[Delta, ...]] = (
@@ -31,16 +32,23 @@ _MODEL: Final = "{model}"
 _FRAMED: Final = ("json", "event", "bedrock_chunk")
 
 
-def complete_events(dialect: str, entries: tuple[Event, ...]) -> tuple[Event, ...]:
+def complete_events(
+    dialect: str, entries: tuple[Event, ...], tools: Sequence[Any] = ()
+) -> tuple[Event, ...]:
     """Return `entries` with the members that each event of `dialect` has.
 
     Events as text, and events that are not of `dialect`, are returned as they are.
+
+    Args:
+        dialect: the API.
+        entries: the events of one response.
+        tools: the tools of the request, as it has them; a response of some APIs repeats them.
     """
     objects = [value for entry in entries if (value := _value(entry)) is not None]
     if dialect not in _COMPLETE or _is_realtime(objects):
         return entries
     entries = (*_start(dialect, objects), *entries, *_end(dialect, entries[-1:]))
-    values = _COMPLETE[dialect]([_value(entry) for entry in entries])
+    values = _COMPLETE[dialect]([_value(entry) for entry in entries], tools)
     pairs = zip(entries, values, strict=True)
     return tuple(entry if value is None else _with(entry, value, dialect) for entry, value in pairs)
 
@@ -66,7 +74,8 @@ def _start(dialect: str, objects: list[Json]) -> tuple[Event, ...]:
     """Return the event that starts a response, if there are only events of its items or end."""
     kinds = {str(value.get("type")) for value in objects}
     has_body = any(kind.startswith(_BODY) for kind in kinds)
-    if dialect != "openai-responses" or _START in kinds or not has_body:
+    is_resumed = bool(objects) and objects[0].get("sequence_number", 0) != 0
+    if dialect != "openai-responses" or _START in kinds or not has_body or is_resumed:
         return ()
     responses = (value["response"] for value in objects if isinstance(value.get("response"), dict))
     known = next((each["id"] for each in responses if "id" in each), "resp_1")
@@ -84,6 +93,9 @@ def _end(dialect: str, last: tuple[Event, ...]) -> tuple[Event, ...]:
 
 
 _START: Final = "response.created"
+# The events before the first item, and the status of their response if it is not their name.
+_WITH_RESPONSE: Final = (_START, "response.queued", "response.in_progress")
+_STATUSES: Final = {"created": "in_progress"}
 _BODY: Final = ("response.output_", "response.completed")
 
 
@@ -115,8 +127,8 @@ _WITH_EVENT_LINE: Final[dict[str, tuple[str, ...]]] = {
 # Chunks with choices
 
 
-def _chunks(dialect: str) -> Callable[[Values], Iterator[Json | None]]:
-    def complete(values: Values) -> Iterator[Json | None]:
+def _chunks(dialect: str) -> _Complete:
+    def complete(values: Values, _tools: Sequence[Any]) -> Iterator[Json | None]:
         chunk = _written(dialect)[""]
         start = {name: chunk[name] for name in ("id", "object", "created", "model")}
         opened: set[str] = set()
@@ -125,9 +137,18 @@ def _chunks(dialect: str) -> Callable[[Values], Iterator[Json | None]]:
                 yield value
                 continue
             choices = [_choice(each, opened, dialect) for each in value["choices"]]
-            yield {**start, **value, "choices": choices}
+            whole = {**start, **value, "choices": choices}
+            if isinstance(usage := value.get("usage"), dict) and usage:
+                whole["usage"] = _usage(usage, chunk["usage"])
+            yield whole
 
     return complete
+
+
+def _usage(given: Json, written: Json) -> Json:
+    """Return the counts of an author with the details that the writer adds to them."""
+    details = {name: it for name, it in written.items() if name.endswith("_details")}
+    return {**given, **{name: it for name, it in details.items() if name not in given}}
 
 
 def _choice(choice: Any, opened: set[str], dialect: str) -> Any:  # noqa: ANN401 - any JSON of an author
@@ -158,16 +179,25 @@ def _call(entry: Any) -> Any:  # noqa: ANN401 - any JSON of an author
 # Candidates
 
 
-def _candidates(values: Values) -> Iterator[Json | None]:
+def _candidates(values: Values, _tools: Sequence[Any]) -> Iterator[Json | None]:
     """Add the model and the counts. The id of a response is the author's, as it may make ids."""
     written = _written("gemini")[""]
     is_counted = any(value and not _COUNTS.isdisjoint(value) for value in values)
     names = ("modelVersion",) if is_counted else ("usageMetadata", "modelVersion")
     for value in values:
-        if value is None or not isinstance(value.get("candidates"), list):
+        if value is None or not isinstance(candidates := value.get("candidates"), list):
             yield value
         else:
-            yield value | {name: written[name] for name in names if name not in value}
+            more = {name: written[name] for name in names if name not in value}
+            yield {**value, "candidates": [_candidate(each) for each in candidates], **more}
+
+
+def _candidate(candidate: Any) -> Any:  # noqa: ANN401 - any JSON of an author
+    match candidate:
+        case {"content": {"parts": list(), **more} as content} if "role" not in more:
+            return {**candidate, "content": {**content, "role": "model"}}
+        case _:
+            return candidate
 
 
 _COUNTS: Final = frozenset(("usageMetadata", "usage_metadata"))
@@ -176,7 +206,7 @@ _COUNTS: Final = frozenset(("usageMetadata", "usage_metadata"))
 # Messages
 
 
-def _message_events(values: Values) -> Iterator[Json | None]:
+def _message_events(values: Values, _tools: Sequence[Any]) -> Iterator[Json | None]:
     for value in values:
         yield None if value is None else _message_event(value)
 
@@ -199,8 +229,11 @@ def _message_event(value: Json) -> Json:
 # Events of responses
 
 
-def _response_events(values: Values) -> Iterator[Json | None]:
+def _response_events(values: Values, tools: Sequence[Any]) -> Iterator[Json | None]:
     is_numbered = any("sequence_number" in value for value in values if value is not None)
+    responses = (value["response"] for value in values if value and _is_about(value))
+    # A response repeats the tools of its request, unless the author gave it others.
+    repeated = next((each["tools"] for each in responses if "tools" in each), list(tools))
     places: dict[object, Json] = {}
     for number, value in enumerate(values):
         kind = "" if value is None else str(value.get("type"))
@@ -208,14 +241,22 @@ def _response_events(values: Values) -> Iterator[Json | None]:
             yield value
             continue
         counted: Json = {} if is_numbered else {"sequence_number": number}
-        yield {"type": kind, **counted, **_members(kind, value, places)}
+        about: Json = {"response": {}} if kind in _WITH_RESPONSE else {}
+        yield {"type": kind, **counted, **_members(kind, about | value, places, repeated)}
 
 
-def _members(kind: str, value: Json, places: dict[object, Json]) -> Json:
+def _is_about(value: Json) -> bool:
+    return isinstance(value.get("response"), dict)
+
+
+def _members(kind: str, value: Json, places: dict[object, Json], tools: list[Any]) -> Json:
     """Return the members of an event. `places` has id and index of each item so far, by both."""
     match value:
         case {"response": dict(given)}:
-            return {**value, "response": {**_response(kind), **given}}
+            whole = {**_response(kind), "tools": tools, **given}
+            if isinstance(output := given.get("output"), list):
+                whole["output"] = [_item("", each) for each in output]
+            return {**value, "response": whole}
         case {"item": dict(item)} if kind.startswith("response.output_item."):
             place = {"item_id": item.get("id"), "output_index": value.get("output_index")}
             if None not in place.values():
@@ -223,24 +264,28 @@ def _members(kind: str, value: Json, places: dict[object, Json]) -> Json:
             return {**value, "item": _item(kind, item)}
     place = places.get(value.get("item_id", value.get("output_index")), {})
     defaults = next((more for start, more in _PARTS.items() if kind.startswith(start)), {})
+    if isinstance(value.get("part"), dict):
+        value = {**value, "part": _text_part(value["part"])}
     return {**place, **defaults, **value}
 
 
 def _response(kind: str) -> Json:
     """Return the object in an event of type `kind`; its output is empty until the end."""
     events = _written("openai-responses")
-    written = events.get(kind, events["response.completed"])["response"]
-    # A response repeats the tools of its request. An empty list would say that there were none.
-    whole = {name: value for name, value in written.items() if name != "tools"}
+    whole = events.get(kind, events["response.completed"])["response"]
     word = kind.removeprefix("response.")
-    if kind == _START or word in ("in_progress", "queued"):
-        return {**whole, "status": "in_progress", "output": [], "usage": None}
-    usage = None if word == "failed" else whole["usage"]
-    status = {"status": word, "usage": usage}
-    return {name: value for name, value in {**whole, **status}.items() if name != "output"}
+    if kind in _WITH_RESPONSE:
+        begun = {"status": _STATUSES.get(word, word), "completed_at": None}
+        return {**whole, **begun, "output": [], "usage": None}
+    ended: Json = {"status": word, "usage": None if word == "failed" else whole["usage"]}
+    ended |= {} if word == "completed" else {"completed_at": None}
+    return {name: value for name, value in {**whole, **ended}.items() if name != "output"}
 
 
-def _item(kind: str, item: Json) -> Json:
+def _item(kind: str, item: Any) -> Any:  # noqa: ANN401 - any JSON of an author
+    """Return an item of an event of type `kind`, or of the output of a response."""
+    if not isinstance(item, dict):
+        return item
     is_added = kind.endswith(".added")
     more: Json = {"status": "in_progress" if is_added else "completed"}
     match item.get("type"):
@@ -251,7 +296,21 @@ def _item(kind: str, item: Json) -> Json:
             more |= {name: ""} if is_added else {}
         case _:
             return item
+    if isinstance(parts := item.get("content"), list):
+        item = {**item, "content": [_text_part(each) for each in parts]}
     return item | {name: value for name, value in more.items() if name not in item}
+
+
+def _text_part(part: Any) -> Any:  # noqa: ANN401 - any JSON of an author
+    match part:
+        case {"type": "output_text"}:
+            return {
+                **part,
+                "annotations": part.get("annotations", []),
+                "logprobs": part.get("logprobs", []),
+            }
+        case _:
+            return part
 
 
 # The beginning of an event's type -> members that locate what it is about in its item.
@@ -264,7 +323,7 @@ _PARTS: Final[dict[str, Json]] = {
 }
 
 _CHUNKED: Final = ("openai-chat", "mistral", "openai-completions")
-_COMPLETE: Final[dict[str, Callable[[Values], Iterable[Json | None]]]] = {
+_COMPLETE: Final[dict[str, _Complete]] = {
     **{name: _chunks(name) for name in _CHUNKED},
     "anthropic": _message_events,
     "gemini": _candidates,

@@ -254,6 +254,8 @@ class RecipeEntry(File, frozen=True):
         tools: names of files in the folder `tools/` of the scenarios.
         prompt: id of a prompt. If this prompt describes tools in text, the request declares none.
         request: further keys of the request's JSON body.
+        close: for a session over WebSocket, the code with which the server closes it; 0 if it stays
+            open. Then the key `next` of a response has the client's `messages`.
     """
 
     question: str
@@ -263,6 +265,7 @@ class RecipeEntry(File, frozen=True):
     tools: tuple[Text, ...] = ()
     prompt: str = "native-tools/v1"
     request: dict[str, Any] = msgspec.field(default_factory=dict)
+    close: Count = 0
 
 
 class TextFormEntry(File, frozen=True):

@@ -12,6 +12,7 @@ import msgspec
 
 from harness.dialects.table import read_request
 from harness.judging.rule import RuleMaker
+from harness.judging.translation import hides_ids
 from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
 from harness.results.duties import undocumented_quirks
@@ -85,7 +86,8 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     @property
     def exposes_ids(self) -> bool:
         """Whether the client passes the ids of calls to agent code."""
-        return "ids" not in self.normalizer.hides
+        hides = self.normalizer.front and hides_ids(self.normalizer, self.interaction.dialect)
+        return not hides and "ids" not in self.normalizer.hides
 
     @property
     def form(self) -> Came:

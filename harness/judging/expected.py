@@ -4,7 +4,7 @@ Only what is certain from the bytes is judged. If a normalizer declares a policy
 with readings that contradict the policy.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -171,7 +171,7 @@ def reasons_not_judged(expectation: Expectation, reading: OracleReading) -> dict
     ended = {"finish"} if expectation.failure and "failure" in expectation.judged else set()
     unjudged = [it for it in COUNTED_FIELDS if it not in expectation.judged | ended]
     if expectation.source == "scenario":
-        return dict.fromkeys(unjudged, UNSPECIFIED)
+        return dict.fromkeys(unjudged, UNSPECIFIED) | _of_fields(expectation.unsaid, unjudged)
     unknown: dict[str, str] = dict(reading.unknown)
     calls = unknown.get("calls") or unknown.get("end") or "arguments that may be complete or not"
     if "end" not in unknown and reading.calls is not None:
@@ -179,7 +179,12 @@ def reasons_not_judged(expectation: Expectation, reading: OracleReading) -> dict
         word = f"finish value {reading.finish!r} of another API"
         unknown["end"] = "a policy of the normalizer" if certain else word
     reasons = unknown | {"finish": unknown.get("end", calls)}
-    return {field: reasons.get(field, calls) for field in unjudged}
+    found = {field: reasons.get(field, calls) for field in unjudged}
+    return found | _of_fields(expectation.unsaid, unjudged)
+
+
+def _of_fields(reasons: Mapping[Field, str], fields: Iterable[Field]) -> dict[Field, str]:
+    return {field: reasons[field] for field in fields if field in reasons}
 
 
 def _finish_is_certain(reading: OracleReading) -> bool:

@@ -17,11 +17,12 @@ from harness.judging.expected import apply_declarations, expectation_from, hidde
 from harness.judging.make_case import make_case
 from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
-from harness.judging.required import is_reframed, shown_capabilities
+from harness.judging.required import shown_capabilities, transport_capabilities
 from harness.judging.rules import TIMING_RULES
 from harness.judging.scenario import Scenario
 from harness.judging.timing.judge import is_told_by, judge_timing
 from harness.judging.timing.script import TimingScript
+from harness.judging.translation import translate_expectation
 from harness.normalizers.protocol import Normalizer
 from harness.results.case import Case
 from harness.results.expectation import Expectation, Field
@@ -79,10 +80,10 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
     def required_capabilities(self) -> frozenset[str]:
         """The capabilities that a normalizer needs, from the scenario, or else from the bytes."""
         interactions = self.cassette.interactions
-        framing = frozenset({"aws-framing"} if any(map(is_reframed, interactions)) else ())
+        transport = transport_capabilities(interactions)
         if self.scenario:
-            return framing.union(self.scenario.capabilities)
-        return framing | shown_capabilities(interactions, self.oracle_readings)
+            return transport.union(self.scenario.capabilities)
+        return transport | shown_capabilities(interactions, self.oracle_readings)
 
 
 def judge_subject(  # noqa: PLR0913 - options, by keyword
@@ -109,9 +110,13 @@ def judge_subject(  # noqa: PLR0913 - options, by keyword
         return bare, None
     if subject.scenario is not None and subject.scenario.timing is not None:
         return _judged_timing(bare, subject, subject.scenario.timing, normalizer, own), None
+    if normalizer.link is not None:
+        normalizer.link.prepare()
     with deadlines():
         parts = _examined_turns(subject, normalizer, cuts, limits, own)
     process_limits.renew_for_work()
+    if reason := _not_played_reason(parts):
+        return msgspec.structs.replace(bare, unsupported=reason), None
     result = _judged_turns(bare, subject, parts, hides=bool(hidden_fields(normalizer)))
     shown = _shown_turn(result, shows_turns=shows_turns)
     cases = (make_case(result.cell, part, limits) for part in parts if part.evidence.index == shown)
@@ -135,6 +140,12 @@ def _judged_timing(
         bare, found.findings, parse_errors=False, blame=lambda: "", judged=not found.why
     )
     return msgspec.structs.replace(judged, replays=found.plays, timing=found.facts)
+
+
+def _not_played_reason(parts: Iterable[ExaminedTurn]) -> str:
+    """Return why a gateway was not sent a response of the cell; "" if it was sent all."""
+    exchanges = (part.whole.exchange for part in parts)
+    return next((each.not_played for each in exchanges if each and each.not_played), "")
 
 
 def _shown_turn(result: Result, *, shows_turns: bool) -> int | None:
@@ -183,6 +194,7 @@ def _examined_turns(
         }
         oracle = subject.oracle_readings[index]
         expectation = apply_declarations(subject.expectations[index], normalizer)
+        expectation = translate_expectation(expectation, interaction, normalizer)
         part = examine(
             index,
             interaction,

@@ -11,7 +11,9 @@ from harness.judging.examine import ExaminedTurn
 from harness.judging.replaying import ReplayLimits, replay
 from harness.judging.unread import unread_members
 from harness.normalizers.reference import normalizer as reference
-from harness.results.case import BODY_LIMIT, Case, Crash, SentRequest
+from harness.playback.matching import path_of
+from harness.results.case import BODY_LIMIT, Case, Crash, Crossing, SentRequest
+from harness.results.exchange import Exchange
 from harness.results.expectation import Expectation
 from harness.results.replay import Emission
 from harness.turns.deltas import Finish, ParseError, StreamFailure, ToolCall
@@ -98,7 +100,25 @@ def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
         cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _MOST_ROWS for row in rows),
         request=_sent_request(interaction),
         crash=Crash(failing.trace, failing.bytes_read) if failing.error else msgspec.UNSET,
+        crossing=crossing_of(failing.exchange) if failing.exchange else msgspec.UNSET,
         unread=unread_members(interaction, evidence.oracle) or msgspec.UNSET,
+    )
+
+
+def crossing_of(exchange: Exchange) -> Crossing:
+    """Return what crossed a gateway as texts of a readable length."""
+
+    def text(body: bytes) -> str:
+        return shorten(body.decode("utf-8", "backslashreplace"), _FIELD_LIMIT)
+
+    answer = exchange.answer
+    return Crossing(
+        answer.dialect,
+        answer.request.uri,
+        text(answer.request.body),
+        tuple((path_of(each.uri), text(each.body)) for each in exchange.arrived),
+        answer.status,
+        text(answer.body),
     )
 
 

@@ -2,9 +2,8 @@
 
 The result is always a replay, so that the harness does not fail. It states if the normalizer
 raised an exception, exited, hung, or emitted too many deltas or other objects. A timer signal
-interrupts even a loop in pure Python. It needs the main thread of a process (each worker process
-of a run has one) and a system with interval timers. Elsewhere, only the number of deltas is
-limited.
+interrupts even a loop in pure Python. It needs the main thread of a process, as in each worker of
+a run, and a system with interval timers. Elsewhere, only the number of deltas is limited.
 """
 
 import os
@@ -218,8 +217,7 @@ def replay(
         except Exception as problem:
             if not reads.broke_off:
                 raise
-            sent = (emission.delta for emission in emissions)
-            for delta in raised_deltas(sent, describe_exception(problem)):
+            for delta in raised_deltas([it.delta for it in emissions], describe_exception(problem)):
                 append(Emission(delta, reads.bytes_read))
         return len(emissions) > most
 
@@ -243,6 +241,7 @@ def replay(
         reads.is_read_ahead,
         problem.trace,
         bytes_read if problem.error else 0,
+        normalizer.link.latest if normalizer.link else None,
     )
 
 

@@ -56,6 +56,15 @@ def _shown(interaction: Interaction, reading: OracleReading) -> Iterator[str]:
             yield "resumed-streams"
 
 
+def transport_capabilities(interactions: Iterable[Interaction]) -> frozenset[str]:
+    """Return the capabilities that the transport of the interactions requires."""
+    found = set()
+    for interaction in interactions:
+        found |= {"aws-framing"} if is_reframed(interaction) else set()
+        found |= {"sessions"} if interaction.in_session else set()
+    return frozenset(found)
+
+
 def is_reframed(interaction: Interaction) -> bool:
     """Return whether AWS's binary framing replaces the framing of the API."""
     row = DIALECTS.get(interaction.dialect)

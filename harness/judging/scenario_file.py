@@ -49,6 +49,7 @@ from harness.turns.deltas import CallKind, FinishReason, Usage
 from harness.turns.exact_json import encode_json
 
 SUFFIX = ".yaml"
+_KINDS: Final = ("expect", "conversation", "timing")
 # The key that describes how the cassette is written, for `harness cassettes`.
 _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.MULTILINE)
 
@@ -121,9 +122,7 @@ class TurnFile(File, frozen=True, omit_defaults=True):
 
 
 class ScenarioFile(File, frozen=True):
-    """The content of a scenario file. It judges turns, a conversation, or times and breaks.
-
-    It has one of the keys `expect` (turns), `conversation` and `timing`.
+    """The content of a scenario file, with one of the keys `expect`, `conversation` and `timing`.
 
     `conversation` may be the id of another scenario with native tools. Then it is the same
     conversation with calls in the model's text, with the policies of that scenario, too.
@@ -268,12 +267,11 @@ def _script(file: ScenarioFile, where: str) -> ConversationScript | None:
 
 
 def _require_one_expectation(file: ScenarioFile, where: str) -> None:
-    keys = ("expect", "conversation", "timing")
-    given = [key for key in keys if getattr(file, key) is not None]
+    given = [key for key in _KINDS if getattr(file, key) is not None]
     if len(given) != 1:
+        found = " and ".join(given) or "none"
         raise UnreadableError(
-            f"expected one of `expect`, `conversation` and `timing`, found "
-            f"{' and '.join(given) or 'none'}",
+            f"expected one of {', '.join(_KINDS)}, found {found}",
             where=where,
             hint="`expect` judges turns, `conversation` an agent, `timing` times and breaks",
         )

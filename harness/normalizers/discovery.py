@@ -12,14 +12,20 @@ from harness.normalizers.needs import import_needs
 from harness.normalizers.protocol import CAPABILITIES, Hidden, Normalizer
 from harness.normalizers.registry import Registry
 from harness.normalizers.timed import TIMED_MUTANTS, TIMED_REFERENCES
-from harness.project import project
+from harness.project import DeclaredNormalizer, project
 from harness.text_calls import TEXT_DIALECTS
 
 
-def _client_normalizer(command: str) -> Normalizer:
+def _client_normalizer(command: str, _declared: DeclaredNormalizer | None) -> Normalizer:
     from harness.normalizers.client import client_normalizer  # noqa: PLC0415 - imports servers, and few runs have a client
 
     return client_normalizer(command)
+
+
+def _gateway_normalizer(text: str, declared: DeclaredNormalizer | None) -> Normalizer:
+    from harness.normalizers.gateway import gateway_normalizer  # noqa: PLC0415 - as above
+
+    return gateway_normalizer(text, declared)
 
 
 _NORMALIZERS: Final = Registry(
@@ -35,7 +41,7 @@ _NORMALIZERS: Final = Registry(
     },
     example="mypackage.llm:normalize",
     error=NormalizerLoadError,
-    schemes={"client": _client_normalizer},
+    schemes={"client": _client_normalizer, "gateway": _gateway_normalizer},
 )
 GROUP: Final = _NORMALIZERS.group
 installed_normalizer_names: Final = _NORMALIZERS.installed
@@ -53,7 +59,8 @@ def load_normalizer(name: str) -> Normalizer:
         name: the name of an entry point, a mutant or a normalizer of the project (see
             `harness.project`). Or `module:attribute`, which refers to a `Normalizer` or a function
             `(interaction, reads) -> deltas`; the module may be in the working folder or in the
-            project's folder. Or `client:COMMAND`, see `harness.normalizers.client`.
+            project's folder. Or `client:COMMAND`, see `harness.normalizers.client`, or
+            `gateway:URL`, see `harness.normalizers.gateway`.
 
     Raises:
         UsageError: no normalizer or more than one has this name.

@@ -1,13 +1,14 @@
 """Define the function that users implement, and the declaration of a normalizer."""
 
 from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
 from harness.normalizers.needs import missing_modules
 from harness.normalizers.timing import TimedClient
 from harness.project import ClientKind, Role
+from harness.results.exchange import Exchange
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 
@@ -29,12 +30,26 @@ CAPABILITIES = {
     "resumed-streams": "the rest of a response, which only a request for it gets",
     "aws-framing": "the events of another API in the binary framing of AWS, as on Bedrock",
     "realtime-events": "the events of OpenAI's Realtime API, which has its own client",
+    "sessions": "responses in a session over WebSocket, which has its own client",
     "calls-in-unknown-members": "calls under a member that the API does not have",
 }
 
 
 # What a client may not expose to agent code, so that it is not judged.
 Hidden = Literal["ids", "text", "reasoning", "finish", "finish_raw", "usage"]
+
+
+class Link(Protocol):
+    """The connection of the harness to a gateway under test.
+
+    Attributes:
+        latest: what the gateway was sent and what it sent in the last replay; None if nothing.
+    """
+
+    latest: Exchange | None
+
+    def prepare(self) -> None:
+        """Start what the next replay needs, because its time limit must not include that."""
 
 
 class Normalizer(msgspec.Struct, frozen=True):
@@ -65,6 +80,9 @@ class Normalizer(msgspec.Struct, frozen=True):
             text dialects are `unsupported`.
         needs: the modules that it requires, such as a provider's SDK.
         extra: the extra of this package that installs these modules.
+        front: for a gateway between two APIs, the dialect in which it answers; "" for all others.
+        parallel: whether several processes may run it at once.
+        link: the connection to a gateway between two APIs; None for all others.
         timed: how to run it on timing scenarios; None if it sends no requests itself. Then these
             scenarios are `unsupported`.
     """
@@ -83,6 +101,9 @@ class Normalizer(msgspec.Struct, frozen=True):
     text_dialects: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     extra: str = ""
+    front: str = ""
+    parallel: bool = True
+    link: Link | None = None
     timed: TimedClient | None = None
 
     @property

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from harness.errors import HarnessError, UnreadableError, UsageError
 from harness.project import DeclaredAgent, DeclaredNormalizer, project
@@ -38,7 +38,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         known: field of a declaration -> the values that the project may write there.
         example: an example of `module:callable`.
         schemes: name before a colon, such as `client` -> a function that makes a plug-in of the
-            text after the colon.
+            text after the colon, and of the declaration of the project, or None.
         error: the class of the exception to raise if a plug-in cannot be loaded.
     """
 
@@ -49,7 +49,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
     known: Mapping[str, Collection[str]]
     example: str
     error: type[HarnessError]
-    schemes: Mapping[str, Callable[[str], P]] = {}
+    schemes: Mapping[str, Callable[[str, Any], P]] = {}
 
     @property
     def group(self) -> str:
@@ -76,7 +76,9 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
             return self._named(name, self._loaded(point))
         raise UsageError(f"unknown {self.word} {name!r}", hint=self._known(name))
 
-    def imported(self, spec: str) -> object:
+    def imported(
+        self, spec: str, declared: DeclaredNormalizer | DeclaredAgent | None = None
+    ) -> object:
         """Return the object that `module:attribute` refers to, or the plug-in of `client:COMMAND`.
 
         The module may be in the working folder, or in the folder of the project around it.
@@ -87,7 +89,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         """
         module_name, _, attribute = spec.partition(":")
         if module_name in self.schemes:
-            return self.schemes[module_name](attribute)
+            return self.schemes[module_name](attribute, declared)
         for folder in (str(Path.cwd()), str(project().root)):
             if folder not in sys.path:
                 sys.path.append(folder)  # last, so that it hides no installed module
@@ -140,11 +142,14 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
                 where=f"[tool.harness.{self.word}s.{name}]",
                 hint="Choose another name.",
             )
-        found = self._named(name, self.imported(declaration.target))
-        changes = {
-            field: value for field, value in asdict(declaration).items() if value is not None
-        }
-        del changes["target"]
+        found = self._named(name, self.imported(declaration.target, declaration))
+        changes = declaration.values
+        if declaration.of_gateway and not declaration.target.startswith("gateway:"):
+            raise UnreadableError(
+                f"{declaration.of_gateway[0]}: only a gateway has this key",
+                where=f"[tool.harness.{self.word}s.{name}]",
+                hint='Write target = "gateway:URL".',
+            )
         for field, values in self.known.items():
             for value in changes.get(field, ()):
                 # With a misspelt value, every cell would be unsupported and the gate would pass.

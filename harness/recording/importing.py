@@ -9,7 +9,7 @@ to replay. The importer returns its conversations instead. Lines `{"messages": [
 cassettes, because the reader of chat logs rebuilds each answer.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count, islice, zip_longest
 from pathlib import PurePath
 from typing import Final
@@ -22,7 +22,7 @@ from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UnscrubbedError
 from harness.files.load import BOM
 from harness.providers import UNKNOWN
-from harness.recording import identify
+from harness.recording import identify, sessions
 from harness.recording.detect import Detected, token_exchange_reason, unsupported_api
 from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY, body_file
@@ -33,6 +33,7 @@ from harness.wire.cassette_file import VCRPY
 from harness.wire.decompress import why_encoded
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Request
+from harness.wire.session import Session
 
 CONVERSATION: Final = "conversation"
 _SCRUBBER: Final = Scrubber()
@@ -148,7 +149,7 @@ def import_file(
     if not requests and container in _WITHOUT_REQUESTS:
         requests = tuple(filter(None, [request_beside(path)]))
     whole = _labelled(with_requests(cassette, requests), source, labels)
-    numbers = (n for n in count() if n not in held.damaged)
+    numbers = (n for n in count() if n not in held.damaged and n not in held.sessions)
     seen = [
         _seen(n, interaction, whole, path, labels)
         for n, interaction in zip(numbers, whole.interactions, strict=False)
@@ -156,12 +157,49 @@ def import_file(
     reasons = [_reason_to_skip(item, container) for item in seen]
     chosen = [item for item, reason in zip(seen, reasons, strict=True) if not reason]
     taken, refused = _without_secrets(chosen)
+    found = _imported_sessions(whole, held.sessions, path, labels)
     return Imported(
         container,
-        tuple(_part(whole, items) for items in _groups(taken)),
-        (*held.damaged.values(), *filter(None, reasons), *refused),
-        tuple((item.number, item.detected) for item in taken),
+        (*(_part(whole, items) for items in _groups(taken)), *found.cassettes),
+        (*held.damaged.values(), *filter(None, reasons), *refused, *found.skipped),
+        (*((item.number, item.detected) for item in taken), *found.detected),
     )
+
+
+def _imported_sessions(
+    whole: Cassette, held: Mapping[int, Session], path: PurePath, labels: Labels
+) -> Imported:
+    """Return a cassette for each WebSocket connection in which a response of a dialect is found."""
+    cassettes, skipped, detected = [], [], []
+    for number, session in held.items():
+        named = (whole.provider, identify.provider(session.request.uri))
+        by = next((name for name in named if name != UNKNOWN), "")
+        by = by or identify.provider_of_path(path)
+        seen = sessions.detected_session(session, by, labels.dialect)
+        try:
+            clean = sessions.clean_session(session, _SCRUBBER, "")
+        except UnscrubbedError as error:
+            skipped.append(_refused(error))
+            continue
+        found = sessions.found_session(clean, seen.dialect)
+        if not found.turns:
+            skipped.append(_reason_without_turns(seen))
+            continue
+        source = f"{whole.origin.source}#{number}"
+        origin = msgspec.structs.replace(whole.origin, source=source)
+        pattern = msgspec.structs.replace(whole, provider=by, origin=origin)
+        cassettes.append(sessions.session_cassette(pattern, found, seen.dialect))
+        detected.append((number, seen))
+    return Imported("", tuple(cassettes), tuple(skipped), tuple(detected))
+
+
+def _reason_without_turns(seen: Detected) -> str:
+    row = DIALECTS.get(seen.dialect)
+    if row is None:
+        return "no recognized dialect in a WebSocket connection"
+    if row.sessions is None:
+        return f"dialect {seen.dialect} has no WebSocket sessions"
+    return "a WebSocket connection without messages of the server"
 
 
 def with_requests(cassette: Cassette, requests: Sequence[Request]) -> Cassette:

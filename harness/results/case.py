@@ -45,6 +45,26 @@ class Crash(msgspec.Struct, frozen=True):
     bytes_read: int
 
 
+class Crossing(msgspec.Struct, frozen=True):
+    r"""What crossed a gateway in the replay of a case; long texts are cut.
+
+    Fields:
+        front: the dialect in which the gateway answers.
+        asked: the body of the request to the gateway.
+        uri: the address of that request.
+        arrived: the requests that arrived upstream: path and body of each.
+        status: the HTTP status of the answer.
+        answer: the body of the answer; bytes that are not UTF-8 as `\xFF`.
+    """
+
+    front: str
+    uri: str
+    asked: str
+    arrived: tuple[tuple[str, str], ...]
+    status: int
+    answer: str
+
+
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     """The worst failing replay of one cell with the deltas of `reference`; long texts are cut.
 
@@ -67,6 +87,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
         judged: the fields of `expected` that the rules compare with `actual`.
         request: the request; None if it was not recorded, or if an older harness made the run.
         crash: the traceback of `error`; the key is missing in the file if there is none.
+        crossing: what crossed a gateway; the key is missing for other normalizers.
         unread: paths of members of the body with text that the oracle did not read; the key is
             missing if there are none.
     """
@@ -85,4 +106,5 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))
     request: SentRequest | None = None
     crash: Crash | msgspec.UnsetType = msgspec.UNSET
+    crossing: Crossing | msgspec.UnsetType = msgspec.UNSET
     unread: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET

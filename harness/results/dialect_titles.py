@@ -10,6 +10,7 @@ DIALECT_TITLES: Final = {
     "cohere": "Cohere Chat API v2, and v1",
     "dashscope": "Alibaba DashScope, native generation API",
     "gemini": "Gemini API and Vertex AI, streamGenerateContent",
+    "gemini-live": "Gemini Live API, over WebSocket",
     "google-interactions": "Google Interactions API",
     "mistral": "Mistral chat completions",
     "ollama": "Ollama, /api/chat and /api/generate",

@@ -63,6 +63,7 @@ class Duty(File, frozen=True):
         duty: what the client must do, in one sentence.
         why: what happens to an agent otherwise, in one sentence.
         about: what the rule judges: turns, a conversation, cost, or time.
+        fault: what a client does that violates the rule, as the end of a sentence.
         source, level: as in `Ruling`, for clients and streams without an exception.
         quirks: ids of quirks that the rule is about.
         exceptions: other levels for kinds of clients or streams. The first that fits applies.
@@ -74,6 +75,7 @@ class Duty(File, frozen=True):
     why: Text
     source: _Sources
     level: Level = "MUST"
+    fault: str = ""
     quirks: tuple[Text, ...] = ()
     exceptions: tuple[Ruling, ...] = ()
 

@@ -81,6 +81,7 @@ class Expectation(msgspec.Struct, frozen=True):
         alternatives: other correct turns. Rules compare a turn with the closest one.
         alternatives: other turns that are as correct; a result is compared with the closest one.
         evidence: what shows that a server sends this turn; None for that of the scenario.
+        unsaid: fields that are not judged because a gateway's front cannot say them -> the reason.
     """
 
     source: Literal["scenario", "oracle"]
@@ -101,6 +102,7 @@ class Expectation(msgspec.Struct, frozen=True):
     decisions: dict[str, str] = {}
     alternatives: tuple["Expectation", ...] = ()
     evidence: ScenarioEvidence | None = None
+    unsaid: dict[Field, str] = {}
 
     @property
     def readings(self) -> "tuple[Expectation, ...]":

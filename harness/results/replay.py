@@ -2,6 +2,7 @@
 
 import msgspec
 
+from harness.results.exchange import Exchange
 from harness.turns.deltas import Delta, StreamFailure, ToolCallRejected
 from harness.turns.turn import Turn
 from harness.wire.cuts import Chunking
@@ -25,6 +26,7 @@ class Replay(msgspec.Struct, frozen=True):
             Then `bytes_read` does not show what the client had received before a delta.
         trace: the traceback of the exception.
         bytes_read: number of bytes that had been read when the exception was raised; 0 if none was.
+        exchange: what a gateway was sent and what it sent; None for other normalizers.
     """
 
     chunking: Chunking
@@ -36,6 +38,7 @@ class Replay(msgspec.Struct, frozen=True):
     is_read_ahead: bool = False
     trace: str = ""
     bytes_read: int = 0
+    exchange: Exchange | None = None
 
     @property
     def reports_failure(self) -> bool:

@@ -179,7 +179,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
         evidence: what shows that a server sends the stream; None if the scenario does not say, and
             in runs of older harnesses.
         left_out: indexes of turns that were not judged, because no server is known to send them.
-        timing: facts about a timing scenario; None for other cells, and if the cell did not run.
+        unsupported: why a gateway could not be judged; the key is missing in the file without it.
+        timing: facts about a timing scenario; the key is missing for other cells.
     """
 
     cell: str
@@ -207,7 +208,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
     cause: str = ""
     evidence: ScenarioEvidence | None = None
     left_out: tuple[int, ...] = ()
-    timing: TimingFacts | None = None
+    unsupported: str | msgspec.UnsetType = msgspec.UNSET
+    timing: TimingFacts | msgspec.UnsetType = msgspec.UNSET
 
     def evidence_of(self, finding: Finding) -> ScenarioEvidence | None:
         """Return what shows that a server sends the stream of `finding`: of its turn, or else."""

@@ -47,6 +47,16 @@ def third_party_clients(jobs: Iterable[Job]) -> frozenset[str]:
     return frozenset(map(third_party_client, kinds.values())) - {""}
 
 
+def share_a_port(jobs: Iterable[Job]) -> bool:
+    """Return whether a gateway of `jobs` asks one fixed port, where one process can listen."""
+    names = {
+        job.normalizer
+        for job in jobs
+        if not job.subject.conversation and job.subject.kind not in ("log", "unreadable")
+    }
+    return not all(declared_normalizer(name).parallel for name in names)
+
+
 def is_shipped(name: str, *, is_agent: bool) -> bool:
     """Return whether the client called `name` is of this repository, and wraps no other library."""
     return is_bundled(name, is_agent=is_agent) and not _is_peer(name, is_agent, *_where())
@@ -136,7 +146,7 @@ def _import_in_worker(
 def _normalizer_without_code(name: str) -> Normalizer:
     found = normalizers.load_normalizer(name)
     timed = None if found.timed is None else replace(found.timed, run=_not_here)
-    return replace(found, normalize=_not_here, timed=timed)
+    return replace(found, normalize=_not_here, link=None, timed=timed)
 
 
 def _agent_without_code(name: str) -> Agent:
@@ -158,7 +168,7 @@ def facts_of_agent(agent: Agent) -> AgentFacts:
 
 
 def _declared_fields(client: Normalizer | Agent, names: Iterable[str]) -> dict[str, Any]:
-    return {name: _sorted(getattr(client, name)) for name in names}
+    return {name: _sorted(getattr(client, name)) for name in names if hasattr(client, name)}
 
 
 def _sorted(value: object) -> object:

@@ -171,8 +171,6 @@ def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
     judged = (*subjects, *recorded.subjects)
     named = plan(judged, chosen.normalizers, chosen.agents, requirement_set, evidence)
     planned = tuple(job for job in named if not job.subject.timing or _takes_part(job.normalizer))
-    timed = {job.subject for job in planned if job.subject.timing}
-    subjects = tuple(each for each in subjects if not each.timing or each in timed)
     left_out = dict.fromkeys(filter(is_left_out, planned))
     return RequestedCells(
         paths=places,

@@ -16,6 +16,7 @@ from harness.project import project
 from harness.reporting.text.failure import failure_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
+from harness.repro.code import reproducible_clients
 from harness.results.catalogue import Quirk, load_catalogue
 from harness.results.outcome import Outcome
 from harness.results.result import Result
@@ -36,7 +37,7 @@ from harness.testing.session import (
     plan_of,
 )
 from harness.verdicts.expectations import AcceptedFailure, entry_for_cell
-from harness.verdicts.gate import replay_command
+from harness.verdicts.gate import replay_command, repro_command
 from harness.verdicts.policy import GatePolicy, expectations_of, policy_of
 
 CellFailed = pytest.fail.Exception
@@ -104,6 +105,7 @@ def _failure_text(
         output=output,
         command=replay_command(result.cell, places),
         quirks=_quirks(),
+        repro=repro_command(result, places, has_script=result.normalizer in reproducible_clients()),
     )
     return "\n".join((head, *lines))
 

@@ -38,7 +38,8 @@ class CallReading(msgspec.Struct, frozen=True):
         offset: the offset in the body of the event that began the call.
         from_object: the provider sent the arguments as an object instead of text, so a client
             may write them as another text with the same value.
-        rejected: a client cannot use the call, whatever its name and arguments are.
+        rejected: why a client cannot use the call, whatever its name and arguments are; "" if it
+            can.
         namespace: the namespace of the tool; "" if it has none.
     """
 
@@ -48,7 +49,7 @@ class CallReading(msgspec.Struct, frozen=True):
     offset: int
     kind: CallKind = "function"
     from_object: bool = False
-    rejected: bool = False
+    rejected: str = ""
     namespace: str = ""
 
 

@@ -286,6 +286,16 @@ def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = 
     return shlex.join(["harness", "replay", cell, *more, *where])
 
 
+def repro_command(result: Result, places: Sequence[str], *, has_script: bool) -> str:
+    """Return the command that writes a script which shows the failure of `result`.
+
+    It is "" for conversations and for clients without scripts.
+    """
+    if result.kind != "turns" or not has_script:
+        return ""
+    return replay_command(result.cell, places).replace("harness replay", "harness repro", 1)
+
+
 def _incomplete_reason(run: Run, accounting: Accounting) -> Iterator[str]:
     if run.footer is None:
         yield f"the run was killed after {pluralize(len(run.results), 'cell')}"

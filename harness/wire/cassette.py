@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from harness.wire.interaction import Due, Interaction
+from harness.wire.session import Session
 
 OriginKind = Literal["recorded", "imported", "emulated"]
 
@@ -40,6 +41,8 @@ class Cassette(msgspec.Struct, frozen=True):
         interactions: in the order in which the client sent the requests.
         prompt: the id of the prompt, by which rankings group. The harness derives it from the
             request if the file does not name one.
+        session: the WebSocket connection in which the interactions were found; None if each
+            interaction is an HTTP request with its response.
     """
 
     id: str
@@ -48,6 +51,7 @@ class Cassette(msgspec.Struct, frozen=True):
     provider: str = "unknown"
     model: str = "unknown"
     prompt: str = "unknown"
+    session: Session | None = None
 
     @property
     def dialect(self) -> str:

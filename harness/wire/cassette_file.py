@@ -25,9 +25,11 @@ from harness.providers import UNKNOWN, provider_of
 from harness.wire import prompt_tools
 from harness.wire import reads as reads_text
 from harness.wire.cassette import Cassette, Origin, OriginKind
-from harness.wire.cassette_text import digest, format_cassette
+from harness.wire.cassette_text import digest, format_cassette, frames_digest
 from harness.wire.decompress import decode_body, decode_body_if_possible
 from harness.wire.interaction import Due, Ended, Headers, Interaction, Read, Request
+from harness.wire.session import Session
+from harness.wire.session_file import read_session
 from harness.wording import nearest_name
 
 T = TypeVar("T")
@@ -35,8 +37,9 @@ T = TypeVar("T")
 _ORIGIN_KEYS: Final = Origin.__struct_fields__
 _HARNESS_KEYS: Final = (
     *("origin", "provider", "model", "prompt", "dialect", "due", "tools", "body_sha256"),
+    "frames_sha256",
 )
-_TOP_KEYS: Final = frozenset({"harness", "interactions", "version"})
+_TOP_KEYS: Final = frozenset({"harness", "interactions", "session", "version"})
 VCRPY: Final = "vcrpy"
 _VCRPY_ORIGIN: Final = Origin("imported", by=VCRPY, kept="bodies and headers; no reads")
 _RESTORE_HINT: Final = "Restore the file from version control, or record it again."
@@ -73,7 +76,8 @@ def cassette_from_data(
         for n, item in enumerate(items)
     )
     if "harness" in document:
-        return _own(document["harness"], interactions, cassette_id, f"{where}: harness")
+        session = _session(document, interactions, where)
+        return _own(document["harness"], interactions, cassette_id, f"{where}: harness", session)
     providers = {provider_of(interaction.request.uri) for interaction in interactions}
     provider = providers.pop() if len(providers) == 1 else UNKNOWN
     return Cassette(cassette_id, interactions, _VCRPY_ORIGIN, provider=provider)
@@ -86,11 +90,34 @@ def _check_top_keys(document: dict[object, object], where: str) -> None:
         raise UnreadableError(f"unknown key {key!r}", where=where, hint="Did you mean 'harness'?")
 
 
+def _session(
+    document: dict[object, object], interactions: tuple[Interaction, ...], where: str
+) -> Session | None:
+    """Return the session of a cassette, which then has no interaction besides it."""
+    if "session" not in document:
+        return None
+    if interactions:
+        raise UnreadableError(
+            "expected interactions or a session, found both",
+            where=where,
+            hint="The responses of a session are found in its frames: empty `interactions`.",
+        )
+    return read_session(document["session"], f"{where}: session", headers_of)
+
+
 def _own(
-    value: object, interactions: tuple[Interaction, ...], cassette_id: str, where: str
+    value: object,
+    interactions: tuple[Interaction, ...],
+    cassette_id: str,
+    where: str,
+    session: Session | None = None,
 ) -> Cassette:
     fields = expect_mapping(value, where)
     refuse_unknown_keys(fields, _HARNESS_KEYS, where)
+    if session is not None:
+        interactions = session.interactions()
+        stated = expect_text(fields.get("frames_sha256"), f"{where}.frames_sha256")
+        _check_digest(stated, frames_digest(session), "frames", f"{where}.frames_sha256")
     _check_digests(fields.get("body_sha256"), interactions, f"{where}.body_sha256")
     named = {
         key: expect_text(fields.get(key), f"{where}.{key}") or UNKNOWN
@@ -99,7 +126,7 @@ def _own(
     origin = _origin(fields.get("origin"), f"{where}.origin")
     dialect = expect_text(fields.get("dialect"), f"{where}.dialect") or UNKNOWN
     tools = prompt_tools.read_prompt_tools(fields.get("tools"), f"{where}.tools")
-    found = Cassette(cassette_id, interactions, origin, **named)
+    found = Cassette(cassette_id, interactions, origin, **named, session=session)
     due = _one_of(get_args(Due), fields.get("due"), f"{where}.due")
     return found.with_each(dialect=dialect, tools=tools, due=due)
 
@@ -121,14 +148,17 @@ def _check_digests(value: object, interactions: tuple[Interaction, ...], where: 
             hint=_EDITED_HINT,
         )
     for n, (stated, interaction) in enumerate(zip(digests, interactions, strict=True)):
-        found = digest(interaction.body)
-        if stated != found:
-            raise UnreadableError(
-                f"expected a body with SHA-256 {stated}, found {found}: an editor or a git filter "
-                "changed the body",
-                where=f"{where}[{n}]",
-                hint=_EDITED_HINT,
-            )
+        _check_digest(stated, digest(interaction.body), "a body", f"{where}[{n}]")
+
+
+def _check_digest(stated: object, found: str, what: str, where: str) -> None:
+    if stated != found:
+        raise UnreadableError(
+            f"expected {what} with SHA-256 {stated}, found {found}: an editor or a git filter "
+            f"changed {'the body' if what == 'a body' else 'them'}",
+            where=where,
+            hint=_EDITED_HINT,
+        )
 
 
 def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interaction:

@@ -18,6 +18,8 @@ from harness.wire.cassette import Cassette
 from harness.wire.decompress import is_marked
 from harness.wire.interaction import Headers, Interaction
 from harness.wire.reads import SYNTHETIC, format_reads
+from harness.wire.session import Session
+from harness.wire.session_file import format_session
 
 _BASE64_LINE = 76
 
@@ -36,15 +38,44 @@ def format_cassette(cassette: Cassette) -> str:
         of_all = getattr(cassette, name)
         if any(getattr(interaction, name) != of_all for interaction in cassette.interactions):
             raise ValueError(f"expected the same `{name}` in all interactions of a cassette")
+    lines = _traffic(cassette)
+    return "\n".join([*lines, *_harness(cassette), "version: 1", ""])
+
+
+def _traffic(cassette: Cassette) -> list[str]:
+    """Return the lines of the interactions, or of the session that contains them."""
+    if cassette.session is not None:
+        _check_derived(cassette, cassette.session)
+        return ["interactions: []", *format_session(cassette.session, _body, _session_headers)]
     lines = ["interactions:" + ("" if cassette.interactions else " []")]
     for interaction in cassette.interactions:
         lines += _interaction(interaction)
-    return "\n".join([*lines, *_harness(cassette), "version: 1", ""])
+    return lines
+
+
+def _check_derived(cassette: Cassette, session: Session) -> None:
+    bodies = [interaction.body for interaction in cassette.interactions]
+    if bodies != [interaction.body for interaction in session.interactions()]:
+        raise ValueError("expected the interactions that `session.turns` name")
+
+
+def _session_headers(headers: Headers, key: str) -> Iterator[str]:
+    if headers:
+        yield f"  {key}:"
+        yield from list(_headers(headers))[1:]
 
 
 def digest(body: bytes) -> str:
     """Return the SHA-256 of a response body in hexadecimal, as a cassette file stores it."""
     return sha256(body).hexdigest()
+
+
+def frames_digest(session: Session) -> str:
+    """Return the SHA-256 of all frames of a session, with sender, opcode and length of each."""
+    total = sha256()
+    for frame in session.frames:
+        total.update(f"{frame.side} {frame.opcode} {len(frame.data)}\n".encode() + frame.data)
+    return total.hexdigest()
 
 
 def _interaction(interaction: Interaction) -> Iterator[str]:
@@ -123,6 +154,8 @@ def _harness(cassette: Cassette) -> Iterator[str]:
     yield "  body_sha256:" + ("" if cassette.interactions else " []")
     for interaction in cassette.interactions:
         yield f'  - "{digest(interaction.body)}"'
+    if cassette.session is not None:
+        yield f'  frames_sha256: "{frames_digest(cassette.session)}"'
 
 
 def _fields(fields: Iterable[tuple[str, str]], margin: str) -> Iterator[str]:

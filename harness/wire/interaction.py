@@ -12,6 +12,8 @@ Headers = tuple[tuple[str, str], ...]
 Ended = Literal["complete", "reset", "truncated", "aborted"]
 Due = Literal["", "call", "answer"]
 
+# The status of a response that opens a WebSocket connection.
+SWITCHING_PROTOCOLS: Final = 101
 # The client of such a body got an error of the network after the last read.
 BROKEN: Final[frozenset[Ended]] = frozenset(("reset", "truncated"))
 
@@ -79,6 +81,11 @@ class Interaction(msgspec.Struct, frozen=True, weakref=True):
     def recorded_cuts(self) -> tuple[int, ...]:
         """Return the offsets in `body` where one read ended and the next began."""
         return tuple(accumulate(read.size for read in self.reads))[:-1]
+
+    @property
+    def in_session(self) -> bool:
+        """Whether the messages of a WebSocket session are the request and the response."""
+        return self.status == SWITCHING_PROTOCOLS
 
     @property
     def broken(self) -> bool:

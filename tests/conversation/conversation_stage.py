@@ -49,7 +49,7 @@ def stage(
     name: str,
     replies: tuple[bytes | tuple[int, bytes], ...],
     ending: Ending = "done",
-    answer: str = "晴。",
+    answer: str | None = "晴。",
     executed: tuple[ExpectedExecution, ...] = (),
     **more: Any,  # noqa: ANN401 - keys of what is expected, and of the script
 ) -> LoadedSubject:
@@ -58,8 +58,8 @@ def stage(
     script = ConversationScript(
         questions=more.pop("questions", ("?",)),
         tools={
-            WEATHER.name: (MockAnswer({"weather": "晴"}),),
-            MEMORY.name: (MockAnswer("kept"),),
+            WEATHER.name: (MockAnswer(more.pop("weather", {"weather": "晴"})),),
+            MEMORY.name: (MockAnswer(more.pop("memory", "kept")),),
             FAILING.name: (MockAnswer(error="it is broken"),),
         },
         capabilities=more.pop("capabilities", NATIVE),
@@ -144,6 +144,23 @@ STAGE: Final = (
         "two-tools",
         (said("", (weather("a"), ("b", "memory_set", "{}"))), DONE),
         executed=(OSLO, ExpectedExecution(MEMORY.name, {})),
+    ),
+    stage(
+        "results-in-full",
+        (said("", (weather("a"), ("b", "memory_set", "{}"))), DONE),
+        executed=(OSLO, ExpectedExecution(MEMORY.name, {})),
+        questions=("How is it?\n\nAnd where?",),
+        weather={"days": [21, 22, 23, 24, 25], "at": "Noon.\nNight."},
+        memory="Kept:\n\n  twice.\n" * 700,
+    ),
+    stage(
+        "gives-up",
+        (said("", (BROKEN,)), said("", (BROKEN,))),
+        "limit",
+        None,
+        parse_errors=2,
+        retries=1,
+        policies=GATEWAY,
     ),
     stage(
         "two-results-in-blocks",

@@ -171,6 +171,13 @@ def _gemini(script: Script, options: Options) -> Turn:
     return expected_turn(script, finish)
 
 
+def _gemini_live(script: Script, options: Options) -> Turn:
+    awaits = options.ending == "tool-call" and script.calls
+    finish = script.finish
+    is_left_out = awaits and finish.raw == "turnComplete"
+    return expected_turn(script, Finish(finish.reason, "") if is_left_out else finish)
+
+
 # mistral
 
 
@@ -310,6 +317,25 @@ ROUND_TRIPS: Final[dict[str, RoundTrip]] = {
         contradictions=_CUT
         | {"nothing says that the turn ended": lambda _, o: bool(o.finish == "absent")},
         free={"candidate": (0, None, 3)},
+        ids=lambda options: bool(options.call_id == "own"),
+    ),
+    "gemini-live": RoundTrip(
+        finishes=(
+            Finish(R.STOP, "turnComplete"),
+            Finish(R.STOP, "NEED_MORE_INPUT"),
+            Finish(R.CONTENT_FILTER, "RESPONSE_REJECTED"),
+            Finish(R.OTHER, "interrupted"),
+        ),
+        failure=StreamFailure("RESOURCE_EXHAUSTED", "busy"),
+        expected=_gemini_live,
+        document=_replaced("gemini-live"),  # a session has no response without a stream
+        contradictions=_CUT
+        | {
+            "an API that awaits results reports no end and no counts": lambda c, o: (
+                o.ending == "tool-call" and bool(c.after or c.usage)
+            )
+        },
+        text=lambda _: False,
         ids=lambda options: bool(options.call_id == "own"),
     ),
     "google-interactions": RoundTrip(

@@ -73,7 +73,7 @@ def test_the_contract() -> None:
     ]
     assert chunks[-1]["choices"] == []
     counts = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-    assert chunks[-1]["usage"] == counts
+    assert chunks[-1]["usage"].items() >= counts.items()
     assert _choices(chunks)[-1] == {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
 
 

@@ -7,6 +7,7 @@ from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
 from harness.reporting.text.failure import failure_lines
+from harness.reporting.text.junit import junit
 from harness.reporting.text.verdict import verdict_text
 from harness.results.case import Case, Crash
 from harness.results.catalogue import Quirk
@@ -14,7 +15,7 @@ from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.results.scenario_evidence import ScenarioEvidence
-from harness.verdicts.gate import summarize
+from harness.verdicts.gate import judge_gate, summarize
 from harness.verdicts.policy import GatePolicy
 from harness.wire.framing import iter_frames
 from tests.runs.runs_samples import a_case, a_result, a_run
@@ -128,3 +129,23 @@ def test_a_client_whose_failures_a_rule_allows_does_not_fail() -> None:
     summary = summarize(run, policy)
     text = verdict_text(run, summary, list_failures(run, summary.gate), {}, colour=False)
     assert text.startswith("ok    ours: 1 of 2 cells does not conform (1 lost_call)\n")
+
+
+def test_client_with_scripts_has_the_command_that_writes_one() -> None:
+    run = _run()
+    facts = tuple(replace(each, has_script=True) for each in run.header.normalizers)
+    scripted = replace(run, header=replace(run.header, normalizers=facts))
+    command = "harness repro area/0/ours"
+    assert command not in _text(run)
+    assert f"  script    {command}" in _text(scripted)
+    gate = judge_gate(scripted)
+    assert command in junit(scripted, gate)
+    assert list_failures(scripted, gate)[0].to_copy == f"{command} --in scenarios"
+
+
+def test_version_of_the_library_is_next_to_the_client() -> None:
+    run = _run()
+    facts = tuple(replace(each, versions={"lib": "1.7.3"}) for each in run.header.normalizers)
+    assert "FAIL  ours 1.7.3: 1 of 2 cells" in _text(
+        replace(run, header=replace(run.header, normalizers=facts))
+    )

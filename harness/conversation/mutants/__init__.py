@@ -4,7 +4,7 @@ Each mutant declares the rules that it violates, and violates no other rule. Som
 `known-bad`, because a real system from which this project began had the bug.
 """
 
-from harness.conversation.mutants import history, loop, prompts, records
+from harness.conversation.mutants import history, loop, prompts, records, told
 from harness.conversation.mutants.edit import MUTANTS
 
-__all__ = ["MUTANTS", "history", "loop", "prompts", "records"]
+__all__ = ["MUTANTS", "history", "loop", "prompts", "records", "told"]

@@ -88,13 +88,15 @@ class _OwnNames(Channel):
         return call | {"function": call["function"] | {"name": name}}
 
 
-class _Edited(ToolLoop):
+class Edited(ToolLoop):
     """Stores a turn, and changes its messages."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
+        """Return the messages that are stored instead of `messages`."""
         raise NotImplementedError
 
     def store_turn(self, turn: Turn, found: CallResults) -> None:
+        """Store the turn, and replace the messages that this added."""
         before = len(self.history)
         super().store_turn(turn, found)
         self.history[before:] = self.edited(turn, self.history[before:])
@@ -111,7 +113,7 @@ class _LastLost(ToolLoop):
 
 
 @loop_mutant("calls-split", "HIST-SPLIT-PARALLEL")
-class _Split(_Edited):
+class _Split(Edited):
     """Stores each call of a turn in its own message, before all results."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -122,7 +124,7 @@ class _Split(_Edited):
 
 
 @loop_mutant("content-swapped", "HIST-CONTENT-BESIDE-CALLS")
-class _Swapped(_Edited):
+class _Swapped(Edited):
     """Sends null instead of '' and '' instead of null next to calls."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -135,7 +137,7 @@ class _Swapped(_Edited):
 
 
 @loop_mutant("text-beside-calls-lost", "HIST-TEXT-LOST")
-class _TextLost(_Edited):
+class _TextLost(Edited):
     """Stores no text next to calls."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -144,7 +146,7 @@ class _TextLost(_Edited):
 
 
 @loop_mutant("reasoning-in-content", "HIST-REASONING-VISIBLE")
-class _ReasoningInContent(_Edited):
+class _ReasoningInContent(Edited):
     """Stores the reasoning before the text, in tags."""
 
     def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
@@ -157,7 +159,7 @@ class _ReasoningInContent(_Edited):
         ]
 
 
-class _Resealed(_Edited):
+class _Resealed(Edited):
     """Stores what only the provider can read in another form."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -206,7 +208,7 @@ class _RequestStored(ToolLoop):
 
 
 @loop_mutant("iterations-unnamed", "HIST-GROUP-NAME", of=grouped)
-class _Unnamed(_Edited):
+class _Unnamed(Edited):
     """Stores text and calls apart, and names only the text."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -216,8 +218,16 @@ class _Unnamed(_Edited):
         ]
 
 
+@loop_mutant("iterations-named-alike", "HIST-GROUP-NAME", of=grouped)
+class _NamedAlike(Edited):
+    """Gives the messages of each turn the same name."""
+
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
+        return [it | {"name": "iteration_1"} if "name" in it else it for it in messages]
+
+
 @loop_mutant("arguments-emptied", "HIST-CALL-CHANGED")
-class _ArgumentsEmptied(_Edited):
+class _ArgumentsEmptied(Edited):
     """Stores calls without their arguments."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -228,7 +238,7 @@ class _ArgumentsEmptied(_Edited):
 
 
 @loop_mutant("results-swapped", "HIST-RESULT-SWAPPED")
-class _ResultsSwapped(_Edited):
+class _ResultsSwapped(Edited):
     """Stores the results of the calls of a turn in reverse order."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -269,7 +279,7 @@ def _tags(block: Message) -> set[str]:
 
 
 @loop_mutant("calls-empty", "HIST-TOOLCALLS-EMPTY")
-class _EmptyList(_Edited):
+class _EmptyList(Edited):
     """Stores an empty list of calls with every answer."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -277,7 +287,7 @@ class _EmptyList(_Edited):
 
 
 @loop_mutant("reasoning-not-sent-back", "HIST-REASONING-REQUIRED")
-class _Unreasoned(_Edited):
+class _Unreasoned(Edited):
     """Drops the reasoning that the provider requires in the next request."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -286,7 +296,7 @@ class _Unreasoned(_Edited):
 
 
 @loop_mutant("empty-turn-stored", "HIST-EMPTY-TURN")
-class _EmptyStored(_Edited):
+class _EmptyStored(Edited):
     """Stores an empty turn."""
 
     def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
@@ -294,7 +304,7 @@ class _EmptyStored(_Edited):
 
 
 @loop_mutant("part-stored", "HIST-PARTIAL-STORED")
-class _PartKept(_Edited):
+class _PartKept(Edited):
     """Stores the text of an incomplete turn as an answer."""
 
     def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
@@ -307,7 +317,10 @@ class _ErrorsEmptied(ToolLoop):
     """Stores an empty result for a tool that failed."""
 
     def store_turn(self, turn: Turn, found: CallResults) -> None:
-        results = (replace(it, value={}, error="") if it.error else it for it in found.results)
+        results = (
+            replace(it, value={}, error="") if it.error and it.call_id in found.executed else it
+            for it in found.results
+        )
         super().store_turn(turn, replace(found, results=tuple(results)))
 
 
@@ -328,7 +341,7 @@ class _Pushed(ToolLoop):
 
 
 @loop_mutant("results-orphaned", "HIST-ORPHAN-RESULT", role="known-bad")
-class _Orphaned(_Edited):
+class _Orphaned(Edited):
     """Keeps results, and drops the turn with their calls."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
@@ -346,7 +359,7 @@ class _Instructing(ToolLoop):
 
 
 @loop_mutant("broken-arguments-stored", "HIST-ARGS-INVALID")
-class _RawKept(_Edited):
+class _RawKept(Edited):
     """Sends arguments that cannot be parsed back unchanged."""
 
     def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:

@@ -114,6 +114,8 @@ class CallTable(OpenCalls[int, _Call]):
         if not isinstance(entries, list):
             self._notes.ambiguous("EVENT-GLUED", event.offset, calls=True)
             return
+        if not entries:
+            self._notes.harmless("TOOLCALLS-EMPTY-ARRAY", event.offset)
         self._lists += 1
         for place, entry, arguments in function_entries(entries, _PATH, event, self._notes):
             function = entry["function"]

@@ -12,6 +12,7 @@ from harness.dialects.kit.oracle.google import GoogleOracle
 from harness.dialects.kit.oracle.reading import GrowingText, OpenCall
 from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import error_of, meanings, member_text, text_or_empty
+from harness.turns.deltas import CUT_SHORT, CallKind
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading
 
@@ -24,7 +25,14 @@ _GOES_ON: Final = frozenset(("in_progress", "queued"))
 
 
 class _Call(OpenCall):
-    """Collects the arguments of one function call."""
+    """Collects the arguments of one function call.
+
+    Fields:
+        is_placeholder: its start has an empty object, and its arguments follow. If the model was
+            stopped before the first of them, it is not known whether the call has arguments.
+    """
+
+    is_placeholder = False
 
     def __init__(self, step: Json, at_start: str, offset: int) -> None:
         super().__init__(offset, text_or_empty(step.get("id")), text_or_empty(step.get("name")))
@@ -34,7 +42,12 @@ class _Call(OpenCall):
     @property
     def arguments(self) -> str:
         """The arguments so far as JSON text; "" if none came."""
-        return "".join(self.fragments) or self.at_start
+        return "".join(self.fragments) or ("" if self.is_placeholder else self.at_start)
+
+    def reading(self, kind: CallKind = "function", *, from_object: bool = False) -> CallReading:
+        """Return the call as the oracle reports it; a placeholder is not an object."""
+        sent_object = bool(self.arguments) and not self.fragments
+        return super().reading(kind, from_object=from_object or sent_object)
 
 
 class GoogleInteractionsOracle(GoogleOracle):
@@ -80,7 +93,7 @@ class GoogleInteractionsOracle(GoogleOracle):
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
         calls = (call for call in self._steps.values() if call is not None)
-        return tuple(call.reading(from_object=not call.fragments) for call in calls)
+        return tuple(call.reading() for call in calls)
 
     # Events
 
@@ -178,6 +191,9 @@ class GoogleInteractionsOracle(GoogleOracle):
             self.notes.unreadable("EVENT-GLUED", event.offset)
             return
         self._step(index, step, member_text(event.data, "step", "arguments"), event.offset)
+        call = self._steps[index]
+        if call is not None:
+            call.is_placeholder = call.at_start == "{}"
 
     def _step(self, index: int, step: Json, at_start: str, offset: int) -> None:
         kind = step.get("type")
@@ -273,6 +289,9 @@ class GoogleInteractionsOracle(GoogleOracle):
 
     def conclude(self) -> None:
         """Note deviations that can be seen only in the complete body."""
+        if self.meaning in CUT_SHORT:
+            for call in filter(None, list(self._steps.values())[:-1]):
+                call.is_placeholder = False  # it is complete, because another step follows
         calls = self.calls()
         if self._first_kinds and not all(call.name for call in calls):
             self.notes.ambiguous(_FIRST_VERSION, 0, calls=True)

@@ -15,7 +15,7 @@ import msgspec
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.arguments import same_value
-from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
+from harness.turns.deltas import CUT_SHORT, FinishReason, ReasoningDelta, TextDelta
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
@@ -67,6 +67,9 @@ class _Reader(EventReader):
         self._calls: dict[object, int] = {}  # index of a step -> its call
         self._ids: dict[int, str] = {}
         self._at_start: dict[int, str] = {}  # arguments that came with the start of a call
+        # The last call, if its start has an empty object in place of the arguments that follow.
+        self._placeholder: int | None = None
+        self._is_cut = False
         self._thoughts: set[object] = set()  # steps that are not part of the answer
 
     def _take(self, frame: Frame) -> None:
@@ -104,7 +107,9 @@ class _Reader(EventReader):
     def end_of_stream(self) -> None:
         """End the turn; the status of the interaction is its finish reason."""
         for call in self._at_start:
-            self._complete_call(call)
+            # If the model was stopped before its arguments began, they are not known.
+            if not (self._is_cut and call == self._placeholder):
+                self._complete_call(call)
         super().end_of_stream()
 
     # Events
@@ -131,7 +136,9 @@ class _Reader(EventReader):
         if word in _FAILED:
             self._error(value, word)
         else:
-            self.turn.finish(_FINISHES.get(word, FinishReason.OTHER), word)
+            reason = _FINISHES.get(word, FinishReason.OTHER)
+            self._is_cut = reason in CUT_SHORT
+            self.turn.finish(reason, word)
 
     def _start(self, value: dict[str, Any]) -> None:
         step = value.get("step") or value.get("content")
@@ -141,6 +148,7 @@ class _Reader(EventReader):
                 exact = exact_event(value, self._data)
                 step = exact.get("step") or exact["content"]
             self._step(_index(value), step)
+            self._placeholder = self._calls.get(_index(value)) if arguments == {} else None
 
     def _delta(self, value: dict[str, Any]) -> None:
         index, delta = _index(value), as_dict(value.get("delta"))
@@ -157,7 +165,7 @@ class _Reader(EventReader):
 
     def _stop(self, value: dict[str, Any]) -> None:
         call = self._calls.get(_index(value))
-        if call is not None:
+        if call is not None and call != self._placeholder:
             self._complete_call(call)
 
     def _document(self, value: dict[str, Any]) -> None:

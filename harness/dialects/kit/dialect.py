@@ -12,6 +12,7 @@ from harness.dialects.kit.options import Options
 from harness.dialects.kit.oracle.dispatch import Oracle
 from harness.dialects.kit.parse_request import CHAT_MESSAGES, ChatRequest, Json, MessageForm
 from harness.dialects.kit.reader import ReadFrames
+from harness.dialects.kit.sessions import SessionForm
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.reads import synthetic_interaction
@@ -58,6 +59,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         sealed_kind: the API's name for data of the reasoning before a call that only the provider
             can read; "" if the harness reads no such data of the API.
         has_text_call_clients: some clients of the API read text calls.
+        sessions: the messages of the API over WebSocket; None if it has no sessions.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     may_send_snapshots: bool = False
     sealed_kind: str = ""
     has_text_call_clients: bool = False
+    sessions: SessionForm | None = None
 
     def interaction(
         self,

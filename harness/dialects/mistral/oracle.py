@@ -157,6 +157,8 @@ class MistralOracle(FinishWordOracle):
         else:
             self.add_text(self.text, content, event.offset)
         if isinstance(entries, list):
+            if not entries:
+                self.notes.harmless("TOOLCALLS-EMPTY-ARRAY", event.offset)
             self._calls.add(entries, (*path, "tool_calls"), event)
         elif entries is not None:
             self.notes.ambiguous("EVENT-GLUED", event.offset, calls=True)

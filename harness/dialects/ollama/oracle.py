@@ -70,6 +70,8 @@ class OllamaOracle(OneEndOracle):
         self.add_text(self.reasoning, message.get("thinking"), event.offset)
         calls = message.get("tool_calls")
         if isinstance(calls, list):
+            if not calls:
+                self.notes.harmless("TOOLCALLS-EMPTY-ARRAY", event.offset)
             texts = item_texts(member_text(event.data, *path, "tool_calls"))
             for call, text in zip(calls, texts, strict=False):
                 self._call(call, text, event.offset)
@@ -96,9 +98,8 @@ class OllamaOracle(OneEndOracle):
             self.notes.harmless("OLL-ARGS-NULL", call.offset)
             return ""
         if isinstance(arguments, str):  # a reader parses the text, or refuses it
-            call.rejected = (
-                self.notes.policy_choice(quirk, call.offset, "parse", "reject") == "reject"
-            )
+            if self.notes.policy_choice(quirk, call.offset, "parse", "reject") == "reject":
+                call.rejected = "its arguments are text, and the API has an object"
             return arguments
         if not isinstance(arguments, dict):
             self.notes.ambiguous(quirk, call.offset, calls=True)

@@ -107,6 +107,16 @@ _AT_START: Final = frozenset(("with-start", "object"))
 _ARGUMENTS: Final = {"function": "arguments", "custom": "input"}
 # The first delta of a stream that does not begin with a call.
 _OPENING: Final[Json] = {"role": "assistant", "content": ""}
+# What each chunk with usage says beyond the sums.
+_USAGE_DETAILS: Final[Json] = {
+    "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+    "completion_tokens_details": {
+        "reasoning_tokens": 0,
+        "audio_tokens": 0,
+        "accepted_prediction_tokens": 0,
+        "rejected_prediction_tokens": 0,
+    },
+}
 _CALL_FIELDS: Final = ("tool_calls", "function_call", "additional_kwargs")
 
 
@@ -230,7 +240,7 @@ class _Writer(Writer[WriterOptions]):
     # The end of the turn
 
     def count(self, counts: Usage) -> None:
-        usage = openai_usage(counts)
+        usage = {**openai_usage(counts), **_USAGE_DETAILS}
         match self.options.usage:
             case "choices-null":
                 self._chunk({"choices": None, "usage": usage})

@@ -3,7 +3,7 @@
 from harness.dialects.kit.detect import Detection, objects, types
 from harness.dialects.kit.dialect import Dialect
 
-from . import build_request, oracle, parse_request, read, write
+from . import build_request, oracle, parse_request, read, sessions, write
 
 DIALECT = Dialect(
     name="openai-responses",
@@ -24,9 +24,10 @@ DIALECT = Dialect(
     ),
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(
-        paths=(r"/responses$",),
+        paths=(r"/responses$", r"^wss?://.*/realtime$"),
         shared_request_keys=("input",),  # too common a word to decide against another one
         signs=(types("response.", "session.", "conversation.item."), objects("response$")),
         events_in_lists="named-event",
     ),
+    sessions=sessions.SESSIONS,
 )

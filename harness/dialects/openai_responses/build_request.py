@@ -82,6 +82,32 @@ def _first_body(spec: kit.RequestSpec) -> Json:
     }
 
 
+def _create_event(spec: kit.RequestSpec) -> Json:
+    """Return the event that asks for a response over WebSocket, which always streams."""
+    body = {key: value for key, value in _first_body(spec).items() if key != "stream"}
+    return {"type": "response.create", **body}
+
+
+def _realtime_events(spec: kit.RequestSpec) -> Json:
+    """Return the events of a Realtime session: its configuration, the question, the request."""
+    instructions, question = kit.question_of(spec)
+    session = {
+        "type": "realtime",
+        "output_modalities": ["text"],
+        "instructions": instructions,
+        **kit.flat_declarations(spec.tools),
+    }
+    content = [{"type": "input_text", "text": question}]
+    item = {"type": "message", "role": "user", "content": content}
+    return {
+        "events": [
+            {"type": "session.update", "session": session},
+            {"type": "conversation.item.create", "item": item},
+            {"type": "response.create"},
+        ]
+    }
+
+
 REQUEST_FORMS: Final = {
     "": kit.RequestForm(
         {
@@ -96,5 +122,11 @@ REQUEST_FORMS: Final = {
         },
         _first_body,
         ("input",),
-    )
+    ),
+    "websocket": kit.RequestForm(
+        {"openai": "wss://api.openai.com/v1/responses"}, _create_event, ("input",)
+    ),
+    "realtime": kit.RequestForm(
+        {"openai": "wss://api.openai.com/v1/realtime?model={model}"}, _realtime_events, ("input",)
+    ),
 }

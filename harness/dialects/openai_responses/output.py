@@ -28,18 +28,25 @@ _PART_MORE: Final[dict[str, Json]] = {"text": {"annotations": [], "logprobs": []
 _RESPONSE: Final[Json] = {
     "background": False,
     "error": None,
+    "frequency_penalty": 0.0,
     "incomplete_details": None,
     "instructions": None,
     "max_output_tokens": None,
+    "max_tool_calls": None,
     "metadata": {},
     "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
     "previous_response_id": None,
+    "prompt_cache_key": None,
+    "prompt_cache_retention": None,
     "reasoning": {"effort": None, "summary": None},
+    "safety_identifier": None,
     "store": True,
     "temperature": 1.0,
     "text": {"format": {"type": "text"}, "verbosity": "medium"},
     "tool_choice": "auto",
     "tools": [],
+    "top_logprobs": 0,
     "top_p": 1.0,
     "truncation": "disabled",
     "user": None,
@@ -99,7 +106,9 @@ def response(response_id: str, model: str, status: str, output: Json, usage: Usa
     start = {"id": response_id, "object": "response", "created_at": CREATED, "status": status}
     # The service tier that was requested, and at the end the one that was used.
     tier = {"service_tier": "auto" if status == "in_progress" else "default"}
-    return {**start, "model": model, **_RESPONSE, **tier, **output, "usage": usage_of(usage)}
+    ended: Json = {"completed_at": CREATED + 1 if status == "completed" else None}
+    members = {**start, **ended, "model": model, **_RESPONSE, **tier, **output}
+    return {**members, "usage": usage_of(usage)}
 
 
 def as_realtime(value: Json) -> Json:

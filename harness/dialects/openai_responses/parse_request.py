@@ -11,14 +11,21 @@ from typing import Any, Final
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
-from harness.turns.json_values import as_text, dicts, listed
+from harness.turns.json_values import as_dict, as_text, dicts, listed
 from harness.turns.turn import Tool
 
 _CALLED_BY_NAME = ("function", "custom")
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:
-    """Return the content of the request `body` that was sent to `uri`."""
+    """Return the content of the request `body` that was sent to `uri`.
+
+    Messages of a Realtime session are a list of events. The last `response.create` overrides the
+    last `session.update`.
+    """
+    events = list(dicts(body.get("events")))
+    if events:
+        body = _merged(events)
     session = body.get("session")
     holder = session if isinstance(session, dict) else body
     return kit.ChatRequest(
@@ -29,6 +36,16 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
         ),
         stream=body.get("stream") is True or holder is session,
     )
+
+
+def _merged(events: list[Json]) -> Json:
+    """Return the session that the client's events configure, with its input items."""
+    session: Json = {}
+    items = []
+    for event in events:
+        session |= as_dict(event.get("session")) | as_dict(event.get("response"))
+        items += [event["item"]] if isinstance(event.get("item"), dict) else []
+    return {"session": {**session, "input": items}}
 
 
 def _model_of(uri: str) -> str:

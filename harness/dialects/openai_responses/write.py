@@ -282,6 +282,7 @@ class _Writer(Writer[WriterOptions]):
         last = self._response("completed", self._output())
         if self.reason in _REASONS:
             last |= {"status": "incomplete", "incomplete_details": {"reason": word}}
+            last["completed_at"] = None
         self._terminal(last)
 
     def fail(self, failure: StreamFailure) -> None:

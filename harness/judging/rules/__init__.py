@@ -20,9 +20,11 @@ from harness.judging.rules import (
     conversation_prompts,
     conversation_requests,
     conversation_stored,
+    conversation_told,
     cost,
     deltas,
     finish,
+    gateway,
     markup,
     replays,
     text,
@@ -30,10 +32,11 @@ from harness.judging.rules import (
 )
 from harness.judging.timing.evidence import TimingEvidence, timing_rule
 
+_TURN_FAMILIES = (
+    *(calls, arguments, text, markup, finish, deltas, replays, arguments_time, gateway),
+)
 TURN_RULES: dict[str, Rule[TurnEvidence]] = {
-    rule.id: rule
-    for family in (calls, arguments, text, markup, finish, deltas, replays, arguments_time)
-    for rule in turn_rule.of_module(family.__name__)
+    rule.id: rule for family in _TURN_FAMILIES for rule in turn_rule.of_module(family.__name__)
 }
 CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
     rule.id: rule
@@ -42,6 +45,7 @@ CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
         conversation_calls,
         conversation_history,
         conversation_stored,
+        conversation_told,
         conversation_prompts,
         conversation_requests,
         conversation_meta,

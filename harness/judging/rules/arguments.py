@@ -6,7 +6,7 @@ from functools import cached_property
 
 from harness.dialects.table import DIALECTS
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.reasons import with_reason
+from harness.judging.reasons import failure_reason, with_reason
 from harness.judging.repairs import is_demanded
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_arguments, markers_in_name
@@ -191,7 +191,8 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
 def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is None:
         return
-    expected = f"no call from a turn that failed ({evidence.expectation.failure})"
+    reason = failure_reason(evidence.oracle) or evidence.expectation.failure
+    expected = f"no call from a turn that failed: {reason}"
     calls = evidence.oracle.calls
     # An SDK hands calls over while they stream, and cannot take one back.
     hands_over = evidence.kind == "sdk" or lacks_finish(evidence)

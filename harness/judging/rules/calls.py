@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.random_values import sent_ids
+from harness.judging.reasons import or_rejected
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_name
 from harness.judging.rules.stream_content import as_sent, sent_ids_of_calls
@@ -85,6 +86,7 @@ def _emitted(evidence: TurnEvidence) -> Iterator[Violation]:
         expected = evidence.expectation.calls[index]
         if expected.name not in rejected:
             text = f"{expected.name} {expected.json_text}"
+            text = or_rejected(text, evidence, expected.name, expected.id or "")
             came = as_sent(is_sent=_EMPTY_OUTPUT in evidence.oracle.quirks)
             yield Violation(f"calls[{index}]", text, "no such call", came=came)
 
@@ -101,7 +103,8 @@ def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
         if call.name and not evidence.is_unreported(call):
             came = as_sent(is_sent=_is_handed_over(evidence, index))
             actual = f"{call.name} {call.arguments}"
-            yield Violation(f"calls[{index}]", "no call", actual, came=came)
+            text = or_rejected("no call", evidence, call.name, call.id)
+            yield Violation(f"calls[{index}]", text, actual, came=came)
 
 
 def _is_handed_over(evidence: TurnEvidence, index: int) -> bool:

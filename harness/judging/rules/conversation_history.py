@@ -63,8 +63,23 @@ def _define_problem_rule(rule: str) -> None:
                 yield Violation(problem.path, problem.expected, problem.actual, came=came)
         if rule == _FORM:
             yield from _unreadable(evidence)
+            yield from _untyped(evidence)
         if rule == _REASONING:
             yield from _reasoning_blank(evidence)
+
+
+def _untyped(evidence: ConversationEvidence) -> Iterator[Violation]:
+    """Yield the first call without the type that OpenAI's chat API requires."""
+    if evidence.task.dialect != "openai-chat":
+        return
+    for index, request in enumerate(evidence.requests):
+        for number, message in enumerate(request.messages):
+            calls = message.get("tool_calls") if isinstance(message, dict) else None
+            for at, call in enumerate(calls if isinstance(calls, list) else ()):
+                if isinstance(call, dict) and "function" in call and "type" not in call:
+                    path = f"requests[{index}].messages[{number}].tool_calls[{at}].type"
+                    yield Violation(path, "function", "no such member")
+                    return
 
 
 def _unsent(evidence: ConversationEvidence, problem: Problem) -> Came:

@@ -88,7 +88,7 @@ def _stored_turns(evidence: ConversationEvidence) -> Iterator[StoredTurn]:
         later = [index + 1] if limited else sorted({index + 1, len(histories) - 1})
         for where, messages in (histories[number] for number in later if number < len(histories)):
             if _last_question(request.messages) in map(_question, messages):  # not a probe
-                added = dict(_iter_added(() if limited else request.messages, messages))
+                added = dict(added_messages(() if limited else request.messages, messages))
                 yield StoredTurn(index, request, where, added)
 
 
@@ -100,7 +100,7 @@ def _last_question(messages: tuple[object, ...]) -> str:
     return next(filter(None, map(_question, reversed(messages))), "")
 
 
-def _iter_added(
+def added_messages(
     before: tuple[object, ...], after: tuple[object, ...]
 ) -> Iterator[tuple[int, Message]]:
     """Yield the messages of `after` beyond the number in `before`, except instructions."""
@@ -159,9 +159,13 @@ def _group_name(evidence: ConversationEvidence) -> Iterator[Violation]:
         return
     reported = set[int]()
     for where, messages in _named_histories(evidence):
+        used = set[str]()
         for turn in _assistant_runs(messages):
             names = {number: str(message.get("name") or "") for number, message in turn.items()}
             first = next(filter(None, names.values()), "a name")
+            if first in used:
+                first = f"another name than {first}, which an earlier turn has"
+            used.add(first)
             for number, name in names.items():
                 if name != first and number not in reported:
                     reported.add(number)

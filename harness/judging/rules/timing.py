@@ -1,7 +1,6 @@
 """Define rules about time and life cycle: stalls, keep-alives, breaks, retries and cancellation.
 
-What a client did is told by its order, and not by measured seconds, so that equal clients have
-equal findings.
+Findings contain no measured seconds, so that equal clients have equal findings.
 """
 
 from collections.abc import Iterator

@@ -68,12 +68,13 @@ __all__ = [
     "withheld_call",
 ]
 
-# Users of a library cannot choose what providers send. Clients for AWS and for the Realtime API are
-# other classes of it, and what these libraries do not read of a response they keep or ignore.
-# Drivers do not hand over the namespace of a call.
+# Users of a library cannot choose what providers send. Clients for AWS, for the Realtime API and
+# for sessions over WebSocket are other classes of it, and what these libraries do not read of a
+# response they keep or ignore. Drivers do not hand over the namespace of a call.
 CAPABILITIES_OF_ADAPTERS: Final = frozenset(CAPABILITIES) - {
     "aws-framing",
     "realtime-events",
+    "sessions",
     "calls-in-unknown-members",
     "tool-namespaces",
 }

@@ -28,6 +28,7 @@ from harness.recording.importers import (
     raw_body,
     req_llm,
     seinfeld,
+    session_lines,
     vcr,
     wiremock,
 )
@@ -52,6 +53,7 @@ READERS: Final[dict[str, Reader]] = {
     "vcr-yaml": vcr.read_vcrpy,
     "vcr-lists": vcr.read_lists,
     "httpmock-yaml": httpmock_yaml.read,
+    "session-lines": session_lines.read,
     "http-json": http_json.read,
     "req_llm": req_llm.read,
     "gemini-cli": gemini_cli.read,

@@ -18,6 +18,7 @@ from harness.providers import UNKNOWN
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Headers, Interaction, Read, Request
 from harness.wire.reads import synthetic_interaction
+from harness.wire.session import Session
 
 BY: Final = "harness import"
 # What a container stores that joins a stream before it stores it.
@@ -35,10 +36,12 @@ class ContainerFile(msgspec.Struct, frozen=True):
     Fields:
         cassette: the entries that can be read.
         damaged: number of each other entry in the file -> what is wrong with it, and where.
+        sessions: number of each entry that is a WebSocket connection -> its frames.
     """
 
     cassette: Cassette
     damaged: Mapping[int, str] = {}
+    sessions: Mapping[int, Session] = {}
 
 
 Reader = Callable[[PurePath, bytes], ContainerFile | None]
@@ -49,6 +52,7 @@ def container_file(
     interactions: Iterable[Interaction],
     kept: str,
     damaged: Mapping[int, str] | None = None,
+    sessions: Mapping[int, Session] | None = None,
 ) -> ContainerFile:
     """Return the content of the recording file at `path`.
 
@@ -57,16 +61,17 @@ def container_file(
         interactions: the interactions in the order of the file.
         kept: the parts of the traffic that this format stores, as text.
         damaged: number of each unreadable entry -> what is wrong with it.
+        sessions: number of each WebSocket connection -> its frames.
     """
     origin = Origin("imported", by=BY, kept=kept)
     kept_ones = tuple(map(_storable, interactions))
-    return ContainerFile(Cassette(path.name, kept_ones, origin), damaged or {})
+    return ContainerFile(Cassette(path.name, kept_ones, origin), damaged or {}, sessions or {})
 
 
 def entries_file(
     path: PurePath,
     entries: Iterable[tuple[str, T]],
-    read_entry: Callable[[T, str], Interaction],
+    read_entry: Callable[[T, str], Interaction | Session],
     kept: str = BODIES_AND_HEADERS,
 ) -> ContainerFile:
     """Return the readable entries of the file at `path`, and what is wrong with the others.
@@ -74,25 +79,31 @@ def entries_file(
     Args:
         path: the file's path.
         entries: the location of each entry in the file, and its data.
-        read_entry: returns the interaction of an entry, or raises UnreadableError.
+        read_entry: returns the interaction or the session of an entry, or raises UnreadableError.
         kept: the parts of the traffic that this format stores, as text.
 
     Raises:
         UnreadableError: no entry can be read; the message is the error of the first entry.
     """
     interactions: list[Interaction] = []
+    sessions: dict[int, Session] = {}
     damaged: dict[int, str] = {}
     first: UnreadableError | None = None
     for number, (where, entry) in enumerate(entries):
         try:
-            interactions.append(read_entry(entry, where))
+            found = read_entry(entry, where)
         except UnreadableError as error:
             first = first or error
             more = f": {damage_text(error, path)}" if len(damaged) < _MOST_REASONS else ""
             damaged[number] = f"damaged{more}"
-    if first and not interactions:
+            continue
+        if isinstance(found, Session):
+            sessions[number] = found
+        else:
+            interactions.append(found)
+    if first and not interactions and not sessions:
         raise first
-    return container_file(path, interactions, kept, damaged)
+    return container_file(path, interactions, kept, damaged, sessions)
 
 
 def damage_text(error: UnreadableError, path: PurePath) -> str:

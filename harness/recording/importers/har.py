@@ -1,8 +1,8 @@
 """Import HTTP archives of browsers and proxies: `log.entries[]`, bodies as text or base64.
 
 A body that a browser left out (too large, or a stream that was still open) is empty. The importer
-skips a damaged entry. If all are damaged, it raises the error of the first one. WebSocket messages
-are not streamed responses, and are ignored.
+skips a damaged entry. If all are damaged, it raises the error of the first one. An entry with
+`_webSocketMessages` is a session; browsers write a binary message in base64.
 
 Polly.js writes such archives with further keys. It writes bodies that are not text in hexadecimal,
 and bodies with a content encoding as a list of chunks in hexadecimal or base64. Its storage in a
@@ -20,8 +20,10 @@ from harness.recording.importers.container import ContainerFile, decode_base64, 
 from harness.recording.importers.event_list import parse_event
 from harness.recording.importers.http_fields import decode_hex, header_fields, is_encoded
 from harness.recording.importers.http_message import response_interaction
+from harness.recording.importers.websocket import OPCODES, timed_session
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.payload import json_or_none
+from harness.wire.session import Session, SessionFrame, Side
 
 _START: Final = b"\xef\xbb\xbf \t\r\n"
 
@@ -38,7 +40,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
         for where, log in logs
         for n, entry in enumerate(expect_list(log["entries"], f"{where}.entries"))
     )
-    return entries_file(path, placed, _interaction)
+    return entries_file(path, placed, _entry)
 
 
 def _logs(archive: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -50,8 +52,38 @@ def _logs(archive: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, 
             yield f"{where}: {name}.log" if name else f"{where}: log", log
 
 
-def _interaction(value: object, where: str) -> Interaction:
+def _entry(value: object, where: str) -> Interaction | Session:
     entry = expect_mapping(value, where)
+    messages = entry.get("_webSocketMessages")
+    return _session(entry, where) if messages else _interaction(entry, where)
+
+
+def _session(entry: dict[str, Any], where: str) -> Session:
+    response = expect_mapping(entry.get("response"), f"{where}.response")
+    headers = header_fields(response.get("headers") or [], f"{where}.response.headers")
+    request = _request(expect_mapping(entry.get("request"), f"{where}.request"), f"{where}.request")
+    place = f"{where}._webSocketMessages"
+    messages = expect_list(entry["_webSocketMessages"], place)
+    frames = [_message(each, f"{place}[{n}]") for n, each in enumerate(messages)]
+    return timed_session(frames, request, headers)
+
+
+def _message(value: object, where: str) -> tuple[float, SessionFrame]:
+    message = expect_mapping(value, where)
+    kind, opcode, time = message.get("type"), message.get("opcode", 1), message.get("time", 0)
+    if kind not in ("send", "receive"):
+        refuse_type("send or receive", kind, f"{where}.type")
+    text = expect_text(message.get("data"), f"{where}.data")
+    if opcode not in OPCODES or not isinstance(time, int | float):
+        refuse_type("an opcode and a time", message, where)
+    data = text.encode("utf-8", "replace")
+    if OPCODES[opcode] != "text":
+        data = decode_base64(text, f"{where}.data")
+    side: Side = "client" if kind == "send" else "server"
+    return time, SessionFrame(side, data, opcode=OPCODES[opcode])
+
+
+def _interaction(entry: dict[str, Any], where: str) -> Interaction:
     response = expect_mapping(entry.get("response"), f"{where}.response")
     status = response.get("status")
     if not isinstance(status, int):

@@ -1,7 +1,7 @@
 """Import flow files of mitmproxy: one typed netstring for each flow, in any version.
 
 Flows that are not HTTP, or have no answer, contain no response. mitmproxy joins a stream before it
-stores the stream.
+stores the stream. A flow with the messages of a WebSocket connection is a session.
 Source: https://docs.mitmproxy.org/stable/api/mitmproxy/http.html
 """
 
@@ -14,7 +14,9 @@ from harness.errors import UnreadableError
 from harness.files.typed import expect_mapping, refuse_type
 from harness.recording.importers.container import ContainerFile, entries_file
 from harness.recording.importers.http_message import header_of, response_interaction
+from harness.recording.importers.websocket import OPCODES, timed_session
 from harness.wire.interaction import Headers, Interaction, Request
+from harness.wire.session import Session, SessionFrame, Side, close_data
 
 MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 1_000_000
@@ -115,6 +117,7 @@ _SCALARS: Final[dict[bytes, Callable[[bytes], Any]]] = {
 _MAGIC: Final = re.compile(rb"[0-9]{1,12}:[0-9]{1,3}:[a-z_]{1,40}[;,]")
 _PORTS: Final = {("http", 80), ("https", 443)}
 _LAST_PORT: Final = 65_535
+_LAST_CLOSE_CODE: Final = 4_999
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
@@ -129,7 +132,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
             f"expected flows of mitmproxy: {error}", where=where, hint="Save the flows again."
         ) from None
     numbered = ((f"{where}: flow {n}", flow) for n, flow in enumerate(flows))
-    return entries_file(path, (each for each in numbered if _is_answered(each[1])), _interaction)
+    return entries_file(path, (each for each in numbered if _is_answered(each[1])), _flow)
 
 
 def _is_answered(flow: object) -> bool:
@@ -138,6 +141,40 @@ def _is_answered(flow: object) -> bool:
         and isinstance(flow.get("request"), dict)
         and isinstance(flow.get("response"), dict)
     )
+
+
+def _flow(flow: dict[str, Any], where: str) -> Interaction | Session:
+    interaction = _interaction(flow, where)
+    socket = flow.get("websocket")
+    if not isinstance(socket, dict):
+        return interaction
+    messages = socket.get("messages")
+    if not isinstance(messages, list):
+        refuse_type("a list of messages", messages, f"{where}: websocket.messages")
+    frames = [
+        _message(each, f"{where}: websocket.messages[{n}]") for n, each in enumerate(messages)
+    ]
+    code = socket.get("close_code")
+    if isinstance(code, int) and 0 < code <= _LAST_CLOSE_CODE:
+        side: Side = "client" if socket.get("closed_by_client") else "server"
+        data = close_data(code, _text(socket.get("close_reason")))
+        end = socket.get("timestamp_end")
+        last = frames[-1][0] if frames else 0.0
+        at = end if isinstance(end, float) else last
+        frames.append((at, SessionFrame(side, data, opcode="close")))
+    return timed_session(frames, interaction.request, interaction.headers)
+
+
+def _message(value: object, where: str) -> tuple[float, SessionFrame]:
+    """Return time and frame of `[opcode, from_client, content, timestamp, ...]`."""
+    match value:
+        case [int(opcode), bool(by_client), bytes(content), int(at) | float(at), *_] if (
+            opcode in OPCODES
+        ):
+            side: Side = "client" if by_client else "server"
+            return at, SessionFrame(side, content, opcode=OPCODES[opcode])
+        case _:
+            return refuse_type("opcode, sender, content and time of a message", value, where)
 
 
 def _interaction(flow: dict[str, Any], where: str) -> Interaction:

@@ -125,7 +125,7 @@ def check_labels(cassette: Cassette, where: str) -> None:
     Raises:
         UnscrubbedError: a label contains a secret, and the user must change it.
     """
-    labels = msgspec.structs.replace(cassette, interactions=())
+    labels = msgspec.structs.replace(cassette, interactions=(), session=None)
     found = secrets_in(msgspec.json.encode((labels, cassette.tools)))
     if found:
         raise UnscrubbedError(
@@ -149,10 +149,13 @@ def clean_text(text: str, where: str, known: KnownSecrets) -> str:
 
 def iter_leaks(cassette: Cassette) -> Iterator[str]:
     """Yield a line with location and kind for each secret in `cassette`."""
-    for index, interaction in enumerate(cassette.interactions):
+    session = cassette.session
+    for index, interaction in enumerate(cassette.interactions if session is None else ()):
         for what in _leaks_of_interaction(interaction):
             yield f"{cassette.id}#{index}: {what}"
-    labels = msgspec.structs.replace(cassette, interactions=())
+    for what in _leaks_of_interaction(session.whole()) if session is not None else ():
+        yield f"{cassette.id}: session: {what}"
+    labels = msgspec.structs.replace(cassette, interactions=(), session=None)
     for secret in secrets_in(msgspec.json.encode((labels, cassette.tools))):
         yield f"{cassette.id}: harness: {secret.kind}"
 

@@ -38,9 +38,8 @@ class FailuresView(msgspec.Struct, frozen=True):
 
 def failures_page(report: Report) -> FailuresView:
     """Return the failures of the run, the worst first."""
-    selection = report.run.header.selection
     causes = group_causes(report.run.results)
-    found = tuple(failure_of(each, report.results, selection) for each in causes)
+    found = tuple(failure_of(each, report.results, report.run.header) for each in causes)
     turns = (each for each in report.store.failed_turns() if each.blame != "normalizer")
     return FailuresView(found, sum(each.is_must for each in found), tuple(turns))
 

@@ -107,6 +107,7 @@ def _page(each: Failure, run: Run) -> Iterator[str]:
         yield from _duty_lines(found, run.header.kind_of(group.normalizer))
     yield f"- quirks: {', '.join(map(markdown_code, group.quirks)) or 'none'}"
     yield f"- replay: {markdown_code(each.command)}"
+    yield from (f"- script: {markdown_code(each.repro)}",) if each.repro else ()
     yield ""
     yield "## Cells"
     yield ""

@@ -11,6 +11,7 @@ from harness.reporting.explanation import ExplainedFinding, explanation_lines
 from harness.reporting.pages.conversations import MessageView, RequestView, conversation_view
 from harness.reporting.visible import Piece, marked, plain
 from harness.reporting.words import describe_delta
+from harness.results.case import Crossing
 from harness.results.conversation_case import ConversationCase
 from harness.results.finding import Finding
 from harness.results.replay import Emission, Replay
@@ -97,6 +98,8 @@ def _delta_lines(label: str, deltas: tuple[Delta, ...]) -> Iterator[str]:
 
 
 _LINE = 160
+_CROSSING_CHARACTERS = 600
+_CROSSING_LINES = 200
 
 
 def conversation_lines(result: Result, case: ConversationCase) -> Iterator[str]:
@@ -139,6 +142,21 @@ def _message_lines(message: MessageView) -> Iterator[str]:
 
 def _text(found: tuple[Piece, ...]) -> str:
     return plain("".join(piece.text for piece in found), limit=_LINE)
+
+
+def crossing_lines(crossing: Crossing) -> Iterator[str]:
+    """Yield what a gateway was asked, what arrived upstream, and what it answered."""
+    yield f"to the gateway, {marked(crossing.uri)}"
+    yield f"    {plain(crossing.asked, _CROSSING_CHARACTERS)}"
+    for path, body in crossing.arrived:
+        yield f"arrived upstream, {marked(path)}"
+        yield f"    {plain(body, _CROSSING_CHARACTERS)}"
+    if not crossing.arrived:
+        yield "arrived upstream: no request"
+    yield f"answer of the gateway in {plain(crossing.front)}, HTTP {crossing.status}"
+    for line in crossing.answer.splitlines()[:_CROSSING_LINES]:
+        if line.strip():
+            yield f"    {plain(line, _CROSSING_CHARACTERS)}"
 
 
 def explained_lines(findings: Iterable[ExplainedFinding]) -> Iterator[str]:

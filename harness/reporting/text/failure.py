@@ -32,6 +32,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
     output: str,
     command: str,
     quirks: Mapping[str, Quirk],
+    repro: str = "",
 ) -> Iterator[str]:
     """Yield the lines of one failure, without a heading.
 
@@ -42,6 +43,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
         output: the output of the client.
         command: the command that shows the cell.
         quirks: id -> quirk of the catalogue.
+        repro: the command that writes a script for the library's maintainers; "" for none.
     """
     shown = tuple(findings)
     yield f"  scenario  {plain(result.title)}"
@@ -54,11 +56,13 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
         yield f"            and {len(shown) - _MOST_FINDINGS} more violated rules"
     if isinstance(case, Case):
         yield from _byte_lines(case, shown)
+        yield from _crossing_lines(case)
     if case is not None and case.error:
         yield f"  raised    {plain(case.error)}"
         yield from (f"            {plain(line)}" for line in _trace_of(case).splitlines())
     yield from _last_lines(output)
     yield f"  see       {marked(command)}"
+    yield from (f"  script    {marked(repro)}",) if repro else ()
 
 
 def _quirk_lines(result: Result, quirks: Mapping[str, Quirk]) -> Iterator[str]:
@@ -88,6 +92,15 @@ def _byte_lines(case: Case, findings: Iterable[Finding]) -> Iterator[str]:
     text = case.body[start : min(end, start + _BYTES)].decode("utf-8", "surrogateescape")
     more = f"… (+{end - start - _BYTES:,} bytes)" if end - start > _BYTES else ""
     yield f"  bytes     {start:,} to {end:,}: {plain(text, 2 * _BYTES)}{more}"
+
+
+def _crossing_lines(case: Case) -> Iterator[str]:
+    """Yield the start of what a gateway got from its upstream, and the end of what it answered."""
+    if case.crossing:
+        start = case.body[:_BYTES].decode("utf-8", "backslashreplace")
+        end = case.crossing.answer[-_BYTES:]
+        yield f"  upstream  {plain(start, 2 * _BYTES)}"
+        yield f"  answer    HTTP {case.crossing.status}: {plain(end, 2 * _BYTES)}"
 
 
 def _offset(case: Case, findings: Iterable[Finding]) -> int | None:

@@ -15,7 +15,7 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result, area_of
 from harness.results.run import Run
 from harness.verdicts.expectations import AcceptedCell
-from harness.verdicts.gate import Gate, replay_command
+from harness.verdicts.gate import Gate, replay_command, repro_command
 
 _OPENING = ('<?xml version="1.0" encoding="utf-8"?>', "<testsuites>")
 
@@ -65,11 +65,17 @@ def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
         *([f"evidence {marked(evidence.text)}"] if evidence else []),
         *findings_lines(result.reported),
         marked(replay_command(result.cell, selection.paths, selection.options)),
+        *filter(None, (marked(_repro(result, run)),)),
     )
     message = _attribute(f"{result.outcome.value}, blame {result.blame}")
     kind = _attribute(result.outcome.value)
     text = escape("\n".join(lines))
     return f"{opening}><failure type={kind} message={message}>{text}</failure></testcase>"
+
+
+def _repro(result: Result, run: Run) -> str:
+    has_script = run.header.has_script(result.normalizer)
+    return repro_command(result, run.header.selection.paths, has_script=has_script)
 
 
 def _gate(gate: Gate) -> Iterator[str]:

@@ -194,15 +194,21 @@ class BlockTable:
         else:
             block.is_open = False
 
-    def conclude(self, *, ended: bool) -> None:
-        """Note deviations of the complete message; `ended` says that it ended well."""
+    def conclude(self, *, ended: bool, in_last: bool) -> None:
+        """Note deviations of the complete message.
+
+        Args:
+            ended: the message ended without an error.
+            in_last: the model may have been stopped inside the last block.
+        """
         for block in self.uses():
             fragments = "".join(block.fragments)
             if not fragments and block.start_input and block.is_open:
                 self._notes.ambiguous("ANT-BLOCK-STOP-EARLY", block.offset, calls=True)
             elif not fragments and not block.start_input:
                 self._notes.harmless("ANT-EMPTY-INPUT", block.offset)
-                if ended and block.may_be_empty and not block.is_open:
+                is_over = ended and not block.is_open and not (in_last and block is self.blocks[-1])
+                if is_over and block.may_be_empty:
                     block.start_input = "{}"
             elif fragments and block.start_input and not same_object(fragments, block.start_input):
                 # The contract has no start with another input: the fragments count, or no call.
@@ -210,7 +216,8 @@ class BlockTable:
                 answer = self._notes.policy_choice(
                     "ANT-START-INPUT-PLUS-DELTA", block.offset, *answers
                 )
-                block.rejected = answer == "reject"
+                if answer == "reject":
+                    block.rejected = "the input of its start differs from its fragments"
 
     def _add_piece(self, kind: str, piece: object, offset: int) -> None:
         text = self._text if _PROSE[kind] == "text" else self._reasoning

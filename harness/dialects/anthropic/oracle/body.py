@@ -218,7 +218,9 @@ class AnthropicOracle(Oracle):
             ends = self.notes.policy_choice("ANT-WHOLE-IN-START", 0, "interrupted", "finished")
             if ends == "finished":
                 self._finish(self._start_reason, 0)
-        self._blocks.conclude(ended=bool(self.finishes) and self.error is None)
+        last = self.finishes[-1].casefold() if self.finishes else ""
+        ended = bool(self.finishes) and self.error is None
+        self._blocks.conclude(ended=ended, in_last=last in _STOPPED_INSIDE)
         calls = self._blocks.uses()
         if not self.values and not self.notes.deviations():
             self.notes.harmless("STREAM-NO-EVENTS", 0)

@@ -94,7 +94,8 @@ class CallTable(OpenCalls[int, _Call]):
             answer = self._notes.policy_choice(
                 "COH-TOOL-EVENTS", offset, "reject", "list", "pieces"
             )
-            call.rejected = answer == "reject"
+            if answer == "reject":
+                call.rejected = "its pieces and the list at the end have different parameters"
             if answer == "list":
                 call.fragments = [text]
 

@@ -80,7 +80,8 @@ class CallList:
             self._notes.ambiguous(PARTIAL, call.offset, calls=True)
             return
         call.fragments = [text]
-        call.rejected = self._notes.policy_choice(PARTIAL, call.offset, "reject", "use") == "reject"
+        if self._notes.policy_choice(PARTIAL, call.offset, "reject", "use") == "reject":
+            call.rejected = "the response ended before its last part, without `willContinue`, came"
 
     def _begin(self, call: Json, text: str, offset: int) -> None:
         args = call.get("args")

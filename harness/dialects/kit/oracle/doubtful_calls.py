@@ -15,6 +15,7 @@ from harness.turns.oracle_reading import CallReading
 
 _MOVED: Final = "DELTA-INDEX-CHANGES"
 _SHARED: Final = "DELTA-ID-SHARED-BY-SIBLINGS"
+_OWNERLESS: Final = "it has no arguments, and fragments of arguments belong to no call"
 _Calls = tuple[CallReading, ...]
 # Position of a call -> its arguments by one reading.
 _Texts = dict[int, str]
@@ -102,7 +103,7 @@ def _are_usable(texts: _Texts) -> bool:
 def _with_arguments(call: CallReading, text: str | None) -> CallReading:
     """Return `call` with the arguments `text`; if there are none, a call that is not usable."""
     if text is None:
-        return msgspec.structs.replace(call, rejected=True)
+        return msgspec.structs.replace(call, rejected=_OWNERLESS)
     return msgspec.structs.replace(call, arguments=text, from_object=False)
 
 

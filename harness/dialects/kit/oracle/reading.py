@@ -139,7 +139,7 @@ class GrowingText:
 class OpenCall:
     """Collects the id, name and arguments of one call while the oracle reads the body."""
 
-    rejected = False
+    rejected = ""  # as in `CallReading`
     namespace = ""
 
     def __init__(self, offset: int, call_id: str = "", name: str = "") -> None:

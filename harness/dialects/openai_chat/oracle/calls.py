@@ -202,11 +202,12 @@ class CallTable(OpenCalls[int | None, _Call]):
         if call.id:
             quirk = "DELTA-INDEX-MISSING" if piece.key is None else "DELTA-INDEX-ALL-ZERO"
             answer = self._notes.policy_choice(quirk, offset, "split", "merge", "reject")
-            call.rejected = call.rejected or answer != "split"
+            reason = f"its deltas have the ids {call.id!r} and {piece.id!r}"
+            call.rejected = call.rejected or ("" if answer == "split" else reason)
             if answer == "merge":
                 return call
             call = self._follow(call, piece.key, offset)
-            call.rejected = answer == "reject"
+            call.rejected = reason if answer == "reject" else ""
         if call.name or call.size:
             # Without an index the id may open a second call.
             doubtful = piece.key is None and call.size > 0
@@ -243,7 +244,8 @@ class CallTable(OpenCalls[int | None, _Call]):
         )
         if answer == "append":
             call.name += name
-        call.rejected = answer == "reject"
+        if answer == "reject":
+            call.rejected = f"its deltas have the names {call.name!r} and {name!r}"
 
     def _function(self, entry: dict[str, Any], offset: int) -> dict[str, Any]:
         function = entry.get("function")

@@ -21,7 +21,7 @@ from harness.dialects.kit.oracle.values import (
 )
 from harness.dialects.openai_responses.oracle.items import ItemTable
 from harness.turns.exact_json import join_surrogates
-from harness.turns.oracle_reading import OracleReading, SealedReading
+from harness.turns.oracle_reading import CallReading, OracleReading, SealedReading
 from harness.wire.interaction import Interaction
 
 _STOPPED: Final = frozenset(("failed", "cancelled", "canceled"))
@@ -40,6 +40,9 @@ _TEXTS: Final = {
 }
 # Beginnings of types of these APIs; of those that no table names, a reading takes no notice.
 _OURS: Final = ("response.", "session.", "conversation.", "input_audio_buffer.", "rate_limits.")
+# What a gateway reports of the tools that it executes.
+_SERVER_TOOLS: Final = ("response.mcp_call", "response.mcp_list_tools", "response.web_search_call")
+_SERVER_ITEMS: Final = ("mcp_call", "mcp_list_tools", "web_search_call")
 # Drafts of events, which another reader may know.
 _DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "response.error")
 
@@ -57,11 +60,17 @@ class OpenAIResponsesOracle(Oracle):
 
     TYPE_MEMBER: ClassVar[str] = "type"
 
-    def __init__(self) -> None:
+    _reads_later = False
+
+    def __init__(self, custom: frozenset[str] | None = None) -> None:
         super().__init__()
         items = self.table = self._items = ItemTable(self.notes, self.text, self.reasoning)
+        items.custom = custom
         self._has_sentinel = False
+        self._in_session = False
         self._created = 0
+        self._id = ""  # of the response
+        self._later: OpenAIResponsesOracle | None = None  # reads a second response
         self._takes: dict[str, Callable[[Json, int], None]] = {
             "error": self._error_event,
             "response.created": self._begin,
@@ -84,6 +93,7 @@ class OpenAIResponsesOracle(Oracle):
         asked = dict_or_empty(event_value(interaction.request.body.decode("utf-8", "replace")))
         names = frozenset(_tool_names(asked.get("tools")))
         self._items.custom = names or None
+        self._in_session = interaction.in_session
         return super().read(interaction)
 
     @property
@@ -155,7 +165,7 @@ class OpenAIResponsesOracle(Oracle):
             self._untyped(value, event)
 
     def _check_envelope(self, value: Json, kind: str, event: Event) -> None:
-        if not event.name and not event.is_wrapped:
+        if not event.name and not event.is_wrapped and not self._in_session:
             self.notes.harmless("RESP-NO-EVENT-LINE", event.offset)
         if "obfuscation" in value:
             self.notes.harmless("RESP-OBFUSCATION", event.offset)
@@ -167,10 +177,49 @@ class OpenAIResponsesOracle(Oracle):
 
     def _after_end(self, kind: str, value: Json, offset: int) -> None:
         """Process an event after the end. Only the failed response may follow, after an error."""
+        if self.error is None and self._is_of_later(kind, value, offset):
+            return
         if self.error is None or kind not in ("response.failed", "error"):
             self.notes.unreadable("SSE-AFTER-DONE", offset)
         elif (error := error_of(dict_or_empty(value.get("response")))) is not None:
             self.later_errors.append(error[0])
+
+    def _is_of_later(self, kind: str, value: Json, offset: int) -> bool:
+        """Process an event of a second response, which a gateway put into the same stream.
+
+        The first response is complete. A client stops after it, or reads on and adds the second.
+        """
+        if self._later is None:
+            response = dict_or_empty(value.get("response"))
+            if kind != "response.created" or text_or_empty(response.get("id")) in ("", self._id):
+                return kind.startswith(_SERVER_TOOLS) or self._is_server_item(kind, value)
+            answers = ("first", "both")
+            self._later = OpenAIResponsesOracle(self._items.custom)
+            self._reads_later = (
+                self.notes.policy_choice("RESP-SECOND-LIFECYCLE", offset, *answers) == "both"
+            )
+        self._later.values += 1
+        self._later.take(value, Event("", offset, offset, kind))
+        return True
+
+    def _is_server_item(self, kind: str, value: Json) -> bool:
+        item = dict_or_empty(value.get("item")).get("type")
+        return kind.startswith("response.output_item.") and item in _SERVER_ITEMS
+
+    def _add_later(self, later: "OpenAIResponsesOracle") -> None:
+        """Add the content of the second response, unless it is ambiguous itself."""
+        later.conclude()
+        self.notes.unknown.update(later.notes.unknown)
+        self.text.add(later.text.value())
+        self.reasoning.add(later.reasoning.value())
+        self.error = self.error or later.error
+        if later.finishes:
+            self.add_finish(later.word)
+
+    def calls(self) -> tuple[CallReading, ...]:
+        """Return the calls so far; those of a second response follow, if it counts."""
+        later = self._later.calls() if self._later is not None and self._reads_later else ()
+        return (*super().calls(), *later)
 
     def _untyped(self, value: Json, event: Event) -> None:
         error = error_of(value, event.name)
@@ -203,6 +252,7 @@ class OpenAIResponsesOracle(Oracle):
         if self._created > 1:
             self.notes.unreadable("EVENT-GLUED", offset)
         if isinstance(response, dict):
+            self._id = self._id or text_or_empty(response.get("id"))
             self._learn_tools(response)
 
     def _learn_tools(self, response: Json) -> None:
@@ -271,6 +321,8 @@ class OpenAIResponsesOracle(Oracle):
 
     def conclude(self) -> None:
         """Note deviations that can be seen only in the complete body."""
+        if self._later is not None and self._reads_later:
+            self._add_later(self._later)
         self._items.conclude(0, completed=self.word == "completed")
         calls = self._items.calls()
         if not self.values:

@@ -18,7 +18,7 @@ from harness.dialects.kit.oracle.values import (
     same_object,
     text_or_empty,
 )
-from harness.dialects.openai_responses.oracle.item import Item, is_server_run
+from harness.dialects.openai_responses.oracle.item import CALLS, Item, is_server_run
 from harness.dialects.openai_responses.oracle.texts import RESUMED, ItemTexts
 from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
@@ -27,6 +27,7 @@ from harness.turns.oracle_reading import CallReading, SealedReading
 # A provider calls its server tools in the same form.
 _UNDECLARED = "a custom call of a tool that neither request nor response declares"
 # Kind of text -> the type of the item that contains it.
+_SPOKEN = ("message", "reasoning")
 _ITEMS_OF_TEXT = {
     "text": "message",
     "refusal": "message",
@@ -79,7 +80,8 @@ class ItemTable(OpenCalls[int, Item]):
         if value is None or place is None:
             return
         if not self._is_free(place, value):
-            self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
+            if not self._is_aside(place, value, offset):
+                self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
             return
         item = self._open(place, value, offset)
         given = None if item.call is None else self._given(item.call, value, offset)
@@ -99,6 +101,8 @@ class ItemTable(OpenCalls[int, Item]):
             return
         if self._is_free(place, value):
             self._open(place, value, offset).resumed |= self.resumed
+        elif self._is_aside(place, value, offset):
+            return
         item = self._calls[place]
         if item.done or not item.announced:
             self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
@@ -272,7 +276,8 @@ class ItemTable(OpenCalls[int, Item]):
         answer = self._notes.policy_choice(
             "RESP-CLIENT-ITEM", offset, "call", "reject", question="actions", ambiguous=False
         )
-        item.rejected = answer == "reject"
+        if answer == "reject":
+            item.rejected = "the action names no tool of the request"
 
     def _repeat(self, item: Item, value: Json, offset: int, *, last: bool = False) -> None:
         """Process a complete item, which must be equal to its events."""
@@ -339,7 +344,8 @@ class ItemTable(OpenCalls[int, Item]):
             first = "deltas" if arguments == "{}" else "reject"
             rest = {"deltas", "done", "reject"} - {first}
             answer = self._notes.policy_choice(quirk, offset, first, *sorted(rest))
-            item.rejected = answer == "reject"
+            if answer == "reject":
+                item.rejected = "its deltas and its complete arguments differ"
             item.complete = arguments if answer == "done" else so_far
 
     # Which item
@@ -362,6 +368,18 @@ class ItemTable(OpenCalls[int, Item]):
         """Return whether the item `value` may begin at `place`, where only its deltas may be."""
         item = self._calls.get(place)
         return item is None or (not item.announced and item.agrees(value))
+
+    def _is_aside(self, place: int, value: Json, offset: int) -> bool:
+        """Return whether `value` is an item of a server tool under the index of another item.
+
+        Its id and its type show that it is not that item, and it has no content of the turn.
+        """
+        item_id, other = text_or_empty(value.get("id")), self._calls[place].item_id
+        is_ours = value.get("type") in CALLS or value.get("type") in _SPOKEN
+        if is_ours or not (item_id and other and item_id != other):
+            return False
+        self._notes.server_tool("RESP-OUTPUT-INDEX-LOST", offset)
+        return True
 
     def _of(self, event: Json, kind: str, offset: int) -> Item | None:
         """Return the item of a delta, which is of type `kind` if no event announced it so far."""

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from harness import shipped
-from harness.checks.server_duties import load_server_duties
 from harness.results.catalogue import load_catalogue
+from harness.results.server_duties import load_server_duties
 
 DIALECTS = Path(__file__).parents[2] / "harness" / "dialects"
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")

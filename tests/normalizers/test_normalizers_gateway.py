@@ -1,0 +1,186 @@
+"""Gateways between two APIs are judged by both their ends."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from msgspec.structs import replace
+
+from harness.dialects.table import DIALECTS
+from harness.errors import NormalizerLoadError, UnreadableError
+from harness.judging.judge import LoadedSubject, judge_subject
+from harness.normalizers.gateway import gateway_normalizer
+from harness.normalizers.gateway.neutral import OPTIONS, build_request, read_neutral
+from harness.normalizers.gateway.process import free_port
+from harness.normalizers.gateway.settings import settings_of
+from harness.normalizers.mutants import MUTANTS
+from harness.normalizers.own_gateway import OwnGateway, own_gateway
+from harness.playback.upstream import Upstream
+from harness.project import DeclaredNormalizer
+from harness.runs.load import load_subject
+from harness.runs.selection import select_subjects
+from harness.shipped import bundled_folder
+from harness.turns.exact_json import encode_json
+from harness.wire.interaction import Request
+
+REQUESTS = [
+    load_subject(each) for each in select_subjects((bundled_folder("scenarios") / "requests",))
+]
+FRONTS = ("anthropic", "gemini", "openai-chat", "openai-responses")
+GATEWAYS = [each for name, each in MUTANTS.items() if each.front]
+
+# A gateway that passes through: it sends the body of each request to its upstream unchanged.
+FORWARDING = """
+import http.client, http.server, sys
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        upstream = http.client.HTTPConnection("127.0.0.1", int(sys.argv[2]))
+        path = sys.argv[3] if len(sys.argv) > 3 else self.path
+        upstream.request("POST", path, body, {"content-type": "application/json"})
+        answer = upstream.getresponse()
+        data = answer.read()
+        self.send_response(answer.status)
+        self.send_header("content-type", answer.getheader("content-type", ""))
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def _judge(subject: LoadedSubject, text: str, command: str) -> object:
+    declared = DeclaredNormalizer(f"gateway:{text}", command=command)
+    gateway = gateway_normalizer(text, declared)
+    result, _ = judge_subject(subject, gateway, cuts="whole")
+    return result
+
+
+@pytest.mark.parametrize("front", FRONTS)
+def test_the_own_gateway_hands_on_all_parts_of_a_request(front: str) -> None:
+    for subject in REQUESTS:
+        result, _ = judge_subject(subject, own_gateway(OwnGateway(front)), cuts="whole")
+        assert (result.outcome.value, result.findings) == ("pass", ()), subject.id
+
+
+@pytest.mark.parametrize("gateway", GATEWAYS, ids=lambda each: each.name)
+def test_a_faulty_gateway_violates_its_rule_and_no_other(gateway: object) -> None:
+    (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
+    result, case = judge_subject(subject, gateway, cuts="whole")  # type: ignore[arg-type]
+    assert {found.rule for found in result.findings} == gateway.breaks  # type: ignore[attr-defined]
+    assert (case is not None) == result.outcome.fails
+    if case is not None:
+        assert case.crossing
+        assert case.crossing.arrived
+
+
+@pytest.mark.parametrize("front", sorted(OPTIONS))
+def test_a_request_says_the_same_in_each_api(front: str) -> None:
+    (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
+    sent = read_neutral("openai-chat", subject.cassette.interactions[0].request)
+    assert sent is not None
+    body = build_request(sent, front, "any", "http://gateway.example/")
+    came = read_neutral(front, Request(body=encode_json(body)))
+    assert came is not None
+    assert came.messages == sent.messages
+    assert (came.system, came.tools) == (sent.system, sent.tools)
+    known = {name: value for name, value in sent.options.items() if name in OPTIONS[front]}
+    assert came.options == known
+
+
+def test_a_gateway_process_that_passes_through_conforms(tmp_path: Path) -> None:
+    script = tmp_path / "pass_through.py"
+    script.write_text(FORWARDING)
+    (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
+    url = "http://127.0.0.1:{port}/v1/chat/completions"
+    result = _judge(subject, url, f"{sys.executable} {script} {{port}} {{upstream}}")
+    assert result.outcome.value == "pass"  # type: ignore[attr-defined]
+
+
+def test_a_gateway_that_asks_another_api_is_not_judged(tmp_path: Path) -> None:
+    script = tmp_path / "wrong_path.py"
+    script.write_text(FORWARDING)
+    (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
+    command = f"{sys.executable} {script} {{port}} {{upstream}} /v1/messages"
+    result = _judge(subject, "http://127.0.0.1:{port}/v1/chat/completions", command)
+    assert result.outcome.value == "unsupported"  # type: ignore[attr-defined]
+    assert "asked /v1/messages (anthropic)" in str(result.unsupported)  # type: ignore[attr-defined]
+
+
+def test_a_gateway_that_does_not_run_is_an_error() -> None:
+    url = f"http://127.0.0.1:{free_port()}/v1/messages upstream={free_port()}"
+    with pytest.raises(NormalizerLoadError, match="nothing listens there"):
+        judge_subject(REQUESTS[0], gateway_normalizer(url), cuts="whole")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "expected a URL"),
+        ("http://127.0.0.1:1/unknown upstream=1", "no known endpoint"),
+        ("ftp://127.0.0.1/v1/messages upstream=1", "no URL"),
+        ("http://127.0.0.1:1/v1/messages", "cannot know the upstream"),
+        ("http://127.0.0.1:1/v1/messages upstream=x", "not a port"),
+        ("http://127.0.0.1:1/v1/messages port=3", "unknown word"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_errors(text: str, problem: str) -> None:
+    with pytest.raises(NormalizerLoadError, match=problem):
+        settings_of(text, None)
+
+
+def test_an_unknown_policy_of_a_gateway_is_an_error() -> None:
+    declared = DeclaredNormalizer("gateway:x", upstream=1, policies={"ids": "sufixed"})
+    with pytest.raises(UnreadableError, match="ids=sufixed"):
+        gateway_normalizer("http://127.0.0.1:1/v1/messages", declared)
+
+
+@contextmanager
+def _asked(
+    body: dict[str, object], method: str = "POST", path: str = "/v1/chat/completions"
+) -> Iterator[str]:
+    (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
+    interaction = subject.cassette.interactions[0]
+    with Upstream() as upstream, upstream.open(interaction, iter([interaction.body])):
+        at = urlsplit(upstream.base_url)
+        connection = HTTPConnection(str(at.hostname), at.port)
+        connection.request(method, path, encode_json(body), {"content-type": "application/json"})
+        yield connection.getresponse().read().decode()
+        connection.close()
+
+
+def test_the_upstream_reports_tokens_to_who_asks_for_them() -> None:
+    with _asked({"stream": True, "stream_options": {"include_usage": True}}) as text:
+        assert '"usage"' in text
+        assert text.rstrip().endswith("[DONE]")
+    with _asked({"stream": True}) as text:
+        assert '"usage"' not in text
+
+
+def test_the_upstream_sends_one_document_to_who_wants_no_stream() -> None:
+    with _asked({"stream": False}, path="/any/prefix/chat/completions") as text:
+        message = json.loads(text)["choices"][0]["message"]
+    assert message["tool_calls"][0]["function"]["name"] == "get_weather"
+
+
+def test_the_upstream_lists_models() -> None:
+    with _asked({}, "GET", "/v1/models") as text:
+        assert json.loads(text)["data"][0]["id"] == "replay"
+
+
+def test_each_front_is_an_api_that_the_harness_can_ask() -> None:
+    for front in FRONTS:
+        assert DIALECTS[front].build_request is not None
+    assert replace(OwnGateway("anthropic"), front="gemini").front == "gemini"
