@@ -18,16 +18,18 @@ from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import Cuts
-from harness.judging.rules import RULES, TURN_RULES
+from harness.judging.rules import RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.timed import TIMED_MUTANTS
+from harness.results.duties import About
 from harness.results.kill_table import TABLE, KillRow, stored_rows
 from harness.results.result import Result
 
 AnyClient: TypeAlias = Normalizer | Agent
 T = TypeVar("T")
 _PARALLEL = 16
+_ABOUTS: tuple[About, ...] = ("turns", "time", "conversation", "cost")
 
 
 def write_kill_table(rows: Iterable[KillRow]) -> Path:
@@ -142,5 +144,6 @@ def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
 
 
 def _sort_key(row: KillRow) -> tuple[bool, str, str]:
-    """Return a key that puts the rules of turns first."""
-    return row.rule not in TURN_RULES, row.rule, row.mutant
+    """Return a key that puts the rules of turns first, then those of time."""
+    about = RULES[row.rule].duty.about
+    return _ABOUTS.index(about), row.rule, row.mutant

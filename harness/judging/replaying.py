@@ -143,7 +143,7 @@ def _expired(_signal: int, _frame: FrameType | None) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         return
     _, repeats = signal.getitimer(signal.ITIMER_REAL)
-    if not _HandlerState.extended and (more := _overload() - 1) > 0:
+    if not _HandlerState.extended and (more := overload() - 1) > 0:
         _HandlerState.extended = True
         signal.setitimer(signal.ITIMER_REAL, more * _HandlerState.seconds)
         return
@@ -152,7 +152,7 @@ def _expired(_signal: int, _frame: FrameType | None) -> None:
     raise DeadlineExceeded
 
 
-def _overload() -> float:
+def overload() -> float:
     """Return how many processes compete for each core, on average over a minute; at least 1."""
     try:
         wanted = os.getloadavg()[0]

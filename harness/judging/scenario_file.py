@@ -269,9 +269,8 @@ def _script(file: ScenarioFile, where: str) -> ConversationScript | None:
 def _require_one_expectation(file: ScenarioFile, where: str) -> None:
     given = [key for key in _KINDS if getattr(file, key) is not None]
     if len(given) != 1:
-        found = " and ".join(given) or "none"
         raise UnreadableError(
-            f"expected one of {', '.join(_KINDS)}, found {found}",
+            f"expected one of {', '.join(_KINDS)}, found {' and '.join(given) or 'none'}",
             where=where,
             hint="`expect` judges turns, `conversation` an agent, `timing` times and breaks",
         )

@@ -50,7 +50,7 @@ class TimingEvidence(msgspec.Struct, frozen=True, dict=True):
 
     def bound(self, seconds: float) -> float:
         """Return the time in which a client may react to a bound of some seconds."""
-        return seconds * self.scale + ALLOWANCE
+        return (seconds + ALLOWANCE) * self.scale
 
     @cached_property
     def stalled_for(self) -> float:

@@ -1,7 +1,7 @@
 """Judge a cell of a timing scenario.
 
 A violation counts only if it appears in two plays, and if this process kept its own times. If the
-machine was too busy, the second play has longer times. A cell that shows no certain result is not
+machine is busy, the second play has longer times, and so a client may react later. A cell that shows no certain result is not
 judged, and says why.
 """
 
@@ -11,6 +11,7 @@ import msgspec
 
 from harness.dialects.table import oracle_reading
 from harness.judging.expected import expectation_from
+from harness.judging.replaying import overload
 from harness.judging.rule import Rule, findings
 from harness.judging.timing.evidence import TimingEvidence
 from harness.judging.timing.play import play
@@ -23,7 +24,9 @@ from harness.wire.cassette import Cassette
 
 # How much later than planned this process may be for a verdict about times.
 MOST_LATE: Final = 0.15
-_SLOW_SCALE: Final = 2.0
+# How many processes may compete for each core before times are longer, and how much longer.
+_MOST_OVERLOAD: Final = 1.5
+_SLOW_SCALE: Final = 4.0
 
 
 class TimingVerdict(msgspec.Struct, frozen=True):
@@ -68,7 +71,8 @@ def judge_timing(
     first, evidence = _played(script, cassette, normalizer, timed, rules, 1.0, unsent=unsent)
     if not first:
         return TimingVerdict((), _facts(evidence), 1)
-    scale = _SLOW_SCALE if evidence.played.late > MOST_LATE else 1.0
+    is_busy = evidence.played.late > MOST_LATE or overload() > _MOST_OVERLOAD
+    scale = _SLOW_SCALE if is_busy else 1.0
     second, evidence = _played(script, cassette, normalizer, timed, rules, scale, unsent=unsent)
     names = {each.rule for each in first}
     again = tuple(each for each in second if each.rule in names)

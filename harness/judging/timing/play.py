@@ -88,7 +88,7 @@ def play(
         at = ended[0] if ended else monotonic()
         within = script.expect.upstream_closed_within
         if within is not None:
-            playback.wait_for(("left", "ended"), within * scale + 2 * ALLOWANCE)
+            playback.wait_for(("left", "ended"), (within + 2 * ALLOWANCE) * scale)
     folder = Folder()
     try:
         folder.add(delta for _, delta in emitted)
