@@ -1,8 +1,8 @@
 """Judge a cell of a timing scenario.
 
 A violation counts only if it appears in two plays, and if this process kept its own times. If the
-machine is busy, the second play has longer times, and so a client may react later. A cell that shows no certain result is not
-judged, and says why.
+machine is busy, the second play has longer times, and so a client may react later. A cell that
+shows no certain result is not judged, and says why.
 """
 
 from typing import Final

@@ -19,6 +19,7 @@ from harness.turns.fold import fold
 from harness.wire.interaction import Interaction, Request
 
 _HELLO: Final = {"type": "hello", "protocol": 1, "name": "test-client", "version": "1.0"}
+_TIMED: Final = {"protocol": 2, "times": ["max_retries"], "untold": {"idle_timeout": "its manual"}}
 _MODE: Final = sys.argv[1] if len(sys.argv) > 1 else "right"
 
 
@@ -79,7 +80,14 @@ def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "hello":
-            _print(_HELLO | ({"dialects": ["openai-chat", "anthropc"]} if _MODE == "typo" else {}))
+            more = {"typo": {"dialects": ["openai-chat", "anthropc"]}, "timed": _TIMED}
+            _print(_HELLO | more.get(_MODE, {}))
+        elif message["type"] == "timed_case":
+            turn = _turn(message)
+            for _ in range(message["max_retries"]):
+                if "error" in turn:
+                    turn = _turn(message)
+            _print({"type": "turn", "id": message["id"], **turn})
         elif message["type"] == "case":
             _MISCONDUCT.get(_MODE, lambda: None)()
             answer = {"type": "turn", "id": message["id"], **_turn(message)}
