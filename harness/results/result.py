@@ -20,6 +20,8 @@ from harness.wire.cuts import Chunking
 # What the id of a cassette without a scenario starts with, and that of a logged conversation.
 CASSETTE_PREFIX: Final = "cassette:"
 LOG_PREFIX: Final = "log:"
+# The kinds of results of which `normalizer` is a normalizer, and not an agent.
+NORMALIZER_KINDS: Final = ("turns", "timing")
 
 
 def area_of(scenario: str) -> str:

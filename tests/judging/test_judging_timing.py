@@ -83,7 +83,8 @@ def test_client_that_cannot_be_told_a_timeout_is_unsupported() -> None:
 
 def test_busy_machine_leaves_a_cell_unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.judging.timing.judge.MOST_LATE", -1.0)
-    result, _ = judge_subject(_subjects()["timing/close-in-text"], load_normalizer("break-as-end"))
+    client = replace(load_normalizer("total-timeout"), role="peer")
+    result, _ = judge_subject(_subjects()["timing/pauses-add-up"], client)
     assert result.outcome is Outcome.UNJUDGED
     assert result.timing
     assert "too busy" in result.timing.unjudged
@@ -132,3 +133,10 @@ def test_script_that_does_not_fit_is_rejected(script: TimingScript, problem: str
     cassette = _subjects()["timing/stall-in-call"].cassette
     with pytest.raises(UnreadableError, match=problem):
         require_playable(script, cassette, "x.yaml")
+
+
+def test_violation_that_appears_again_counts() -> None:
+    client = replace(load_normalizer("break-as-end"), role="peer")
+    result, _ = judge_subject(_subjects()["timing/close-in-text"], client)
+    assert (result.outcome, result.replays) == (Outcome.MISMATCH, 2)
+    assert [each.rule for each in result.findings] == ["TIME-FAILURE-TOLD"]

@@ -16,13 +16,13 @@ _CALL: Final = "TIME-CALL-NOT-RUN"
 _LATE: Final = (_STALL, _KEEP_ALIVE)
 
 
-@timing_rule(_STALL, Outcome.HANG)
+@timing_rule(_STALL, Outcome.HANG, of="time")
 def _stall(evidence: TimingEvidence) -> Iterator[Violation]:
     if evidence.is_endless and not evidence.script.has_comments:
         yield _endless(evidence)
 
 
-@timing_rule(_KEEP_ALIVE, Outcome.MISMATCH)
+@timing_rule(_KEEP_ALIVE, Outcome.MISMATCH, of="time")
 def _keep_alive(evidence: TimingEvidence) -> Iterator[Violation]:
     if not evidence.script.has_comments:
         return
@@ -54,7 +54,7 @@ def _failure(evidence: TimingEvidence) -> Iterator[Violation]:
         yield Violation("failure", "a failure of the turn", f"finish {finish}")
 
 
-@timing_rule("TIME-BYTES-USED", Outcome.MISMATCH)
+@timing_rule("TIME-BYTES-USED", Outcome.MISMATCH, of="time")
 def _bytes(evidence: TimingEvidence) -> Iterator[Violation]:
     script = evidence.script
     other = script.has_comments or script.client.consumer_pause or evidence.request_count > 1
@@ -93,7 +93,7 @@ def _content(text: str, calls: tuple[object, ...]) -> str:
     return f"text {text!r}, calls: {shown or 'none'}"
 
 
-@timing_rule("TIME-UPSTREAM-CLOSED", Outcome.MISMATCH, yields_to=_LATE)
+@timing_rule("TIME-UPSTREAM-CLOSED", Outcome.MISMATCH, of="time", yields_to=_LATE)
 def _upstream(evidence: TimingEvidence) -> Iterator[Violation]:
     within, played = evidence.expected.upstream_closed_within, evidence.played
     if within is None or not played.requests:

@@ -19,7 +19,14 @@ from harness.turns.fold import fold
 from harness.wire.interaction import Interaction, Request
 
 _HELLO: Final = {"type": "hello", "protocol": 1, "name": "test-client", "version": "1.0"}
-_TIMED: Final = {"protocol": 2, "times": ["max_retries"], "untold": {"idle_timeout": "its manual"}}
+_HELLOS: Final[dict[str, dict[str, Any]]] = {
+    "typo": {"dialects": ["openai-chat", "anthropc"]},
+    "timed": {
+        "protocol": 2,
+        "times": ["max_retries"],
+        "untold": {"idle_timeout": "its manual"},
+    },
+}
 _MODE: Final = sys.argv[1] if len(sys.argv) > 1 else "right"
 
 
@@ -55,6 +62,13 @@ def _turn(case: dict[str, Any]) -> dict[str, Any]:
     return told | {"finish": turn.finish.raw if turn.finish else None}
 
 
+def _timed_turn(case: dict[str, Any]) -> dict[str, Any]:
+    turn = _turn(case)
+    for _ in range(case["max_retries"]):
+        turn = _turn(case) if "error" in turn else turn
+    return turn
+
+
 def _print(line: object) -> None:
     sys.stdout.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
     sys.stdout.flush()
@@ -80,14 +94,9 @@ def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "hello":
-            more = {"typo": {"dialects": ["openai-chat", "anthropc"]}, "timed": _TIMED}
-            _print(_HELLO | more.get(_MODE, {}))
+            _print(_HELLO | _HELLOS.get(_MODE, {}))
         elif message["type"] == "timed_case":
-            turn = _turn(message)
-            for _ in range(message["max_retries"]):
-                if "error" in turn:
-                    turn = _turn(message)
-            _print({"type": "turn", "id": message["id"], **turn})
+            _print({"type": "turn", "id": message["id"], **_timed_turn(message)})
         elif message["type"] == "case":
             _MISCONDUCT.get(_MODE, lambda: None)()
             answer = {"type": "turn", "id": message["id"], **_turn(message)}

@@ -192,7 +192,7 @@ def test_the_process_ends_when_it_is_closed() -> None:
 def test_messages_survive_their_json() -> None:
     turn = ClientTurn(id=1, text="雪", finish="stop")
     assert msgspec.json.decode(msgspec.json.encode(turn), type=Reply) == turn
-    assert msgspec.json.decode(msgspec.json.encode(Hello()))["protocol"] == 1
+    assert msgspec.json.decode(msgspec.json.encode(Hello()))["protocol"] == 2
     assert "request" in msgspec.json.decode(
         msgspec.json.encode(Case(id=1, dialect="x", base_url="u", model="m", request={}))
     )
