@@ -6,6 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from harness.normalizers.needs import missing_modules
+from harness.normalizers.timing import TimedClient
 from harness.project import ClientKind, Role
 from harness.results.exchange import Exchange
 from harness.turns.deltas import Delta
@@ -82,6 +83,8 @@ class Normalizer(msgspec.Struct, frozen=True):
         front: for a gateway between two APIs, the dialect in which it answers; "" for all others.
         parallel: whether several processes may run it at once.
         link: the connection to a gateway between two APIs; None for all others.
+        timed: how to run it on timing scenarios; None if it sends no requests itself. Then these
+            scenarios are `unsupported`.
     """
 
     name: str
@@ -101,6 +104,7 @@ class Normalizer(msgspec.Struct, frozen=True):
     front: str = ""
     parallel: bool = True
     link: Link | None = None
+    timed: TimedClient | None = None
 
     @property
     def missing(self) -> tuple[str, ...]:

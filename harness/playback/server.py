@@ -21,6 +21,7 @@ from harness.playback.handler import (
     BODILESS,
     REFUSAL_SECONDS,
     AnswerHandler,
+    AnswerRequest,
     linger,
     refuse_connection,
 )
@@ -266,7 +267,8 @@ class AnswerServer(LoopbackServer):
 
     Args:
         answer: returns the answer to a request; several threads call it. It gets a function that
-            sleeps for some seconds, and returns early when the server stops.
+            sleeps for some seconds, returns early when the server stops, and raises an exception
+            when the client leaves.
         port: 0 for any free port.
         most_connections: the maximum; further connections get status 503.
         daemon: whether the process may exit while the server's threads run.
@@ -276,13 +278,16 @@ class AnswerServer(LoopbackServer):
 
     def __init__(
         self,
-        answer: Callable[[Request, Callable[[float], object]], Answer],
+        answer: AnswerRequest,
         *,
         port: int = 0,
         most_connections: int = MOST_CONNECTIONS,
         daemon: bool = False,
     ) -> None:
-        handler = partial(AnswerHandler, lambda request: answer(request, self.stopping.wait))
+
+        def handler(*connection: Any) -> AnswerHandler:  # noqa: ANN401 - the arguments of socketserver
+            return AnswerHandler(answer, self.stopping, *connection)
+
         super().__init__(handler, port, most_connections=most_connections, daemon=daemon)
 
 

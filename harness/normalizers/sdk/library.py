@@ -19,6 +19,7 @@ from harness.normalizers import sdk
 from harness.normalizers.sdk.asynchronous import HandOver, run_turn
 from harness.normalizers.sdk.events import TEXTS, Event, deltas_of
 from harness.normalizers.sdk.validation import validation_error
+from harness.normalizers.timing import TimedCase
 from harness.turns.deltas import Delta
 from harness.turns.json_values import as_dict
 from harness.wire.interaction import Interaction
@@ -66,6 +67,23 @@ class Library(msgspec.Struct, frozen=True):
         try:
             events = _events(driver, client, interaction)
             yield from deltas_of(events, partial(validation_error, interaction))
+        except driver.DOCUMENTED as problem:
+            yield sdk.failure_delta(problem)
+
+    def run_timed(self, case: TimedCase) -> Iterator[Delta]:
+        """Send the request of a timing scenario with the library's own HTTP client."""
+        driver: Any = importlib.import_module(f"{_DRIVERS}.{self.driver}")
+        if self.logger:
+            logging.getLogger(self.logger).setLevel(logging.CRITICAL)
+        given: dict[str, Any] = {"dialect": case.interaction.dialect}
+        client = driver.connect(
+            case.base_url,
+            timeout=case.idle_timeout,
+            max_retries=case.max_retries,
+            **{name: given[name] for name in given.keys() & _parameters(driver.connect)},
+        )
+        try:
+            yield from deltas_of(_events(driver, client, case.interaction))
         except driver.DOCUMENTED as problem:
             yield sdk.failure_delta(problem)
 

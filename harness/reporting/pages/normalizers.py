@@ -113,6 +113,7 @@ class NormalizersView(msgspec.Struct, frozen=True):
     dialects: Matrix
     quirks: Matrix
     disagreement: Disagreement
+    timing: Matrix
 
 
 class AgentsView(msgspec.Struct, frozen=True):
@@ -134,6 +135,7 @@ def normalizers_page(report: Report) -> NormalizersView:
         dialects=dialect_matrix(results, names),
         quirks=report.of(quirk_matrix),
         disagreement=disagreement(results, names),
+        timing=timing_matrix(results, names),
     )
 
 
@@ -172,6 +174,20 @@ def dialect_matrix(results: Iterable[Result], ranked: Iterable[str] = ()) -> Mat
         },
         ranked,
     )
+
+
+def timing_matrix(results: Iterable[Result], ranked: Iterable[str] = ()) -> Matrix:
+    """Return a table of timing scenarios and normalizers: which of the judged cells conform."""
+    squares = {
+        (each.scenario, each.normalizer): Square(
+            int(each.outcome.conforms),
+            1,
+            filters={"scenario": each.scenario, "normalizer": each.normalizer, "outcome": JUDGED},
+        )
+        for each in results
+        if each.kind == "timing" and each.outcome.judged
+    }
+    return matrix(squares, ranked)
 
 
 def disagreement(results: Iterable[Result], ranked: Iterable[str] = ()) -> Disagreement:
