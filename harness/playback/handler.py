@@ -18,7 +18,14 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from harness.playback.request_head import RefusedError, RequestHead
 from harness.playback.request_reader import RequestMemory, RequestReader, Reservation
+from harness.playback.session_answers import answer_session
 from harness.playback.transports import Answer, RawHeaders, headers_to_send
+from harness.playback.websocket import (
+    INSTALL_HINT,
+    WebSocketConnection,
+    is_available,
+    is_upgrade,
+)
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import BROKEN, Ended, Interaction, Request
 
@@ -164,8 +171,23 @@ class AnswerHandler(LoopbackHandler):
         super().__init__(*connection)
 
     def respond(self, request: Request) -> None:
-        """Send the answer to `request`, read by read, and end the body as the answer specifies."""
-        self.play(*self._answer(request))
+        """Send the answer to `request`, read by read, and end the body as the answer specifies.
+
+        A request for a WebSocket connection opens a session, in which each message that asks for a
+        response gets the next answer.
+        """
+        if self.head is None or not is_upgrade(self.head):
+            self.play(*self._answer(request))
+        elif is_available():
+            self._open_session(request, self.head)
+        else:
+            self.refuse(HTTPStatus.NOT_IMPLEMENTED, INSTALL_HINT)
+
+    def _open_session(self, request: Request, head: RequestHead) -> None:
+        self._closing = True
+        connection = WebSocketConnection(self.request, head, self._reader.rest)
+        if answer_session(connection, self._answer, request.uri, request.headers):
+            self._break_off(reset=connection.is_open)
 
 
 def linger(connection: socket.socket) -> None:

@@ -82,7 +82,7 @@ def requests(dialect: str) -> tuple[tuple[str, dict[str, Any]], ...]:
     return tuple(
         (each.request.uri, value)
         for each in shipped().get(dialect, ())
-        if isinstance(value := _decoded(each.request.body), dict)
+        if (value := request_body(each.request.body)) is not None
     )
 
 
