@@ -37,6 +37,8 @@ class CaseServer(AnswerServer):
     A second request for a replay, and a request below any other URL, get status 410.
     """
 
+    closes_sessions = True
+
     def __init__(self) -> None:
         self._open: dict[str, _OpenCase] = {}
         self._names = map(str, count(1))

@@ -164,10 +164,17 @@ class LoopbackHandler(BaseRequestHandler):
 
 
 class AnswerHandler(LoopbackHandler):
-    """Sends to each request the answer that a function returns."""
+    """Sends to each request the answer that a function returns.
 
-    def __init__(self, answer: AnswerRequest, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
+    Args:
+        answer: the function.
+        closes: whether a session ends after its first response.
+        connection: what `socketserver` passes.
+    """
+
+    def __init__(self, answer: AnswerRequest, closes: bool, *connection: Any) -> None:  # noqa: ANN401, FBT001 - the arguments of socketserver follow
         self._answer = answer
+        self._closes = closes
         super().__init__(*connection)
 
     def respond(self, request: Request) -> None:
@@ -186,8 +193,8 @@ class AnswerHandler(LoopbackHandler):
     def _open_session(self, request: Request, head: RequestHead) -> None:
         self._closing = True
         connection = WebSocketConnection(self.request, head, self._reader.rest)
-        if answer_session(connection, self._answer, request.uri, request.headers):
-            self._break_off(reset=connection.is_open)
+        headers = request.headers
+        answer_session(connection, self._answer, request.uri, headers, closes=self._closes)
 
 
 def linger(connection: socket.socket) -> None:

@@ -273,6 +273,8 @@ class AnswerServer(LoopbackServer):
     """
 
     advice = "try again later, or raise the limit with --connections"
+    # Whether a WebSocket session is closed after its first response.
+    closes_sessions: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -282,7 +284,9 @@ class AnswerServer(LoopbackServer):
         most_connections: int = MOST_CONNECTIONS,
         daemon: bool = False,
     ) -> None:
-        handler = partial(AnswerHandler, lambda request: answer(request, self.stopping.wait))
+        handler = partial(
+            AnswerHandler, lambda request: answer(request, self.stopping.wait), self.closes_sessions
+        )
         super().__init__(handler, port, most_connections=most_connections, daemon=daemon)
 
 

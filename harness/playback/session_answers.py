@@ -15,6 +15,7 @@ from harness.turns.exact_json import encode_json
 from harness.wire.interaction import BROKEN, Headers, Request
 from harness.wire.payload import json_or_none
 
+NORMAL: Final = 1000
 INTERNAL_ERROR: Final = 1011
 
 
@@ -23,14 +24,17 @@ def answer_session(
     answer: Callable[[Request], Answer],
     uri: str,
     headers: Headers,
-) -> bool:
-    """Answer until one side closes; return whether the last response broke the connection.
+    *,
+    closes: bool,
+) -> None:
+    """Answer until one side closes. A broken connection ends without a close frame.
 
     Args:
         connection: the open connection.
         answer: returns the response to a request, whose body has the client's messages as lines.
         uri: the address of the opening request.
         headers: its headers.
+        closes: whether the session ends normally after its first response.
     """
     waiting: list[bytes] = []
     for data, _ in connection.messages():
@@ -48,11 +52,12 @@ def answer_session(
             connection.send_message(encode_json(_error_event(found.body)))
             continue
         connection.send_reads(reads)
-        if found.ended in BROKEN:
-            if found.ended == "truncated":
-                connection.close(INTERNAL_ERROR)
-            return True
-    return False
+        if found.ended == "truncated":
+            connection.close(INTERNAL_ERROR)
+        elif closes and found.ended == "complete":
+            connection.close(NORMAL)
+        if closes or found.ended in BROKEN:
+            return
 
 
 def _error_event(body: bytes) -> dict[str, Any]:

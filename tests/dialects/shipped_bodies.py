@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from harness.dialects.table import request_body
 from harness.wire import cassette_file
 from harness.wire.aws import encode_event
 from harness.wire.cassette import Cassette
