@@ -1,6 +1,6 @@
 """Speak WebSocket on one connection of a loopback server: read messages, send reads as fragments.
 
-The library `websockets` carries the protocol, without any input or output of its own. Each line of
+The library `websockets` carries the protocol, and does no input or output. Each line of
 a body is one message. A read that ends inside a line ends a fragment, also inside a character, so
 the cuts of a body are the fragments of its messages, and their order is kept.
 Source: RFC 6455.

@@ -63,7 +63,7 @@ class SessionForm(msgspec.Struct, frozen=True):
         client: returns the role of a message of the client.
         server: returns the role of a message of the server.
         is_session: returns whether only a session has this message of the server.
-        one_cause_each: whether each cause asks for a response of its own; otherwise the next
+        one_cause_each: whether each cause asks for a separate response; otherwise the next
             response answers all of them.
         replies: a member of a client's message -> the message that the server sends at once, and
             for which clients wait.
