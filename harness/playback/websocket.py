@@ -8,6 +8,8 @@ Source: RFC 6455.
 
 import socket
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from threading import Lock
 from typing import Any, Final
 
 from harness.playback.request_head import MAX_REQUEST_BYTES, RequestHead
@@ -71,6 +73,7 @@ class WebSocketConnection:
             select_subprotocol=lambda _, offered: offered[0] if offered else None,
             max_size=MAX_REQUEST_BYTES,
         )
+        self._lock = Lock()  # a relay sends in another thread than it receives
         self._received: list[Any] = []
         lines = [f"GET {head.target} HTTP/1.1", *(f"{name}: {text}" for name, text in head.headers)]
         self._protocol.receive_data("\r\n".join([*lines, "", ""]).encode("latin-1"))
@@ -85,6 +88,11 @@ class WebSocketConnection:
     def is_open(self) -> bool:
         """Whether neither side has closed the connection."""
         return self._protocol.state is State.OPEN
+
+    @property
+    def subprotocol(self) -> str:
+        """The subprotocol that was accepted; "" for none."""
+        return self._protocol.subprotocol or ""
 
     @property
     def close_code(self) -> int:
@@ -123,8 +131,9 @@ class WebSocketConnection:
             data = b""
         if not data:
             return False
-        self._protocol.receive_data(data)
-        self._take()
+        with self._lock:
+            self._protocol.receive_data(data)
+            self._take()
         return True
 
     def _take(self) -> None:
@@ -133,11 +142,9 @@ class WebSocketConnection:
 
     def send_message(self, data: bytes, opcode: Opcode = "text") -> None:
         """Send one message in one frame."""
-        if opcode == "binary":
-            self._protocol.send_binary(data)
-        else:
-            self._protocol.send_text(data)
-        self._flush()
+        with self._lock:
+            (self._protocol.send_binary if opcode == "binary" else self._protocol.send_text)(data)
+            self._flush()
 
     def send_reads(self, reads: Iterable[bytes]) -> None:
         """Send the lines in `reads` as messages; a read that ends inside a line is a fragment."""
@@ -157,9 +164,15 @@ class WebSocketConnection:
 
     def close(self, code: int, reason: str = "") -> None:
         """Send a close frame; if the connection is closed, do nothing."""
-        if self.is_open:
-            self._protocol.send_close(code, reason)
-            self._flush()
+        with self._lock:
+            if self.is_open:
+                self._protocol.send_close(code, reason)
+                self._flush()
+
+    def shut_down(self) -> None:
+        """Close the connection below WebSocket, so that a thread that waits for it continues."""
+        with suppress(OSError):  # the client has gone already
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def _flush(self) -> None:
         self._socket.settimeout(_WRITE_SECONDS)
