@@ -75,6 +75,7 @@ from harness.verdicts.gate import summarize
 from harness.verdicts.policy import GatePolicy
 
 _MIN_PARALLEL_JOBS = 64
+_TIMING_PROCESSES = 6  # such clients mostly wait
 _CUTS: dict[str, Cuts] = {name: name for name in CUTS}
 
 
@@ -333,6 +334,8 @@ def _processes(
     if not engine.is_local:
         return jobs or engine.threads
     cores = os.cpu_count() or 1
+    if jobs is None and any(job.subject.timing for job in planned):
+        return max(_TIMING_PROCESSES, cores)
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
     return 0 if few and not others else jobs or max(2, cores)
 

@@ -83,6 +83,7 @@ class NormalizersView(msgspec.Struct, frozen=True):
     text_dialects: Board
     dialects: Matrix
     quirks: Matrix
+    timing: Matrix
 
 
 class AgentsView(msgspec.Struct, frozen=True):
@@ -103,6 +104,7 @@ def normalizers_page(report: Report) -> NormalizersView:
         text_dialects=report.of(boards)["text-dialects"],
         dialects=dialect_matrix(results, names),
         quirks=report.of(quirk_matrix),
+        timing=timing_matrix(results, names),
     )
 
 
@@ -141,3 +143,17 @@ def dialect_matrix(results: Iterable[Result], ranked: Iterable[str] = ()) -> Mat
         },
         ranked,
     )
+
+
+def timing_matrix(results: Iterable[Result], ranked: Iterable[str] = ()) -> Matrix:
+    """Return a table of timing scenarios and normalizers: which of the judged cells conform."""
+    squares = {
+        (each.scenario, each.normalizer): Square(
+            int(each.outcome.conforms),
+            1,
+            filters={"scenario": each.scenario, "normalizer": each.normalizer, "outcome": JUDGED},
+        )
+        for each in results
+        if each.kind == "timing" and each.outcome.judged
+    }
+    return matrix(squares, ranked)
