@@ -35,6 +35,12 @@ _MALFORMED: Final = "MALFORMED_FUNCTION_CALL"
 _UNSPECIFIED: Final = "TURN_COMPLETE_REASON_UNSPECIFIED"
 
 
+class _Call(OpenCall):
+    """Collects one call, which the server may cancel."""
+
+    rejected: bool = False
+
+
 class GeminiLiveOracle(OneEndOracle):
     """Reads the server's messages of one turn of a Live session."""
 
@@ -53,7 +59,7 @@ class GeminiLiveOracle(OneEndOracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls: list[OpenCall] = []
+        self._calls: list[_Call] = []
         self._awaits_results = False
         self._interrupted = False
 
@@ -110,7 +116,7 @@ class GeminiLiveOracle(OneEndOracle):
         if not isinstance(call, dict) or not isinstance(call.get("args"), dict | None):
             self.notes.ambiguous("ARGS-OBJECT", offset, calls=True)
             return
-        opened = OpenCall(offset, text_or_empty(call.get("id")), text_or_empty(call.get("name")))
+        opened = _Call(offset, text_or_empty(call.get("id")), text_or_empty(call.get("name")))
         if not opened.name:
             self.notes.harmless("NAME-EMPTY", offset)
         if not opened.id:
@@ -130,7 +136,7 @@ class GeminiLiveOracle(OneEndOracle):
             return
         self.notes.harmless("LIVE-CALL-CANCELLED", offset)
         for call in self._calls:
-            call.rejected = call.rejected or (call.id in ids and bool(call.id))
+            call.rejected = call.rejected or bool(call.id and call.id in ids)
 
     def _content(self, value: object, offset: int) -> None:
         content = dict_or_empty(value)
