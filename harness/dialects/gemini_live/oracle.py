@@ -35,12 +35,6 @@ _MALFORMED: Final = "MALFORMED_FUNCTION_CALL"
 _UNSPECIFIED: Final = "TURN_COMPLETE_REASON_UNSPECIFIED"
 
 
-class _Call(OpenCall):
-    """Collects one call, which the server may cancel."""
-
-    rejected: bool = False
-
-
 class GeminiLiveOracle(OneEndOracle):
     """Reads the server's messages of one turn of a Live session."""
 
@@ -59,7 +53,7 @@ class GeminiLiveOracle(OneEndOracle):
 
     def __init__(self) -> None:
         super().__init__()
-        self._calls: list[_Call] = []
+        self._calls: list[OpenCall] = []
         self._awaits_results = False
         self._interrupted = False
 
@@ -116,7 +110,7 @@ class GeminiLiveOracle(OneEndOracle):
         if not isinstance(call, dict) or not isinstance(call.get("args"), dict | None):
             self.notes.ambiguous("ARGS-OBJECT", offset, calls=True)
             return
-        opened = _Call(offset, text_or_empty(call.get("id")), text_or_empty(call.get("name")))
+        opened = OpenCall(offset, text_or_empty(call.get("id")), text_or_empty(call.get("name")))
         if not opened.name:
             self.notes.harmless("NAME-EMPTY", offset)
         if not opened.id:
@@ -136,7 +130,8 @@ class GeminiLiveOracle(OneEndOracle):
             return
         self.notes.harmless("LIVE-CALL-CANCELLED", offset)
         for call in self._calls:
-            call.rejected = call.rejected or bool(call.id and call.id in ids)
+            if call.id and call.id in ids:
+                call.rejected = "the server cancelled it"
 
     def _content(self, value: object, offset: int) -> None:
         content = dict_or_empty(value)
