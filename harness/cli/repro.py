@@ -30,11 +30,13 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import Run
 from harness.results.store import read_run
+from harness.runs.declared import declared_normalizer
 from harness.runs.isolated import IsolatedJudge
 from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.redaction import loaded_without_secrets
 from harness.runs.selection import select_subjects
+from harness.runs.versions import interpreter, versioned_normalizer
 from harness.wording import pluralize
 
 _CONTROLS: Final = 2  # for each client and dialect
@@ -134,7 +136,14 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
     if case is None:
         why = "ended its process" if result.outcome is Outcome.CRASH else "does not fail"
         raise UsageError(f"the cell {why}: {result.outcome.value}", where=cell)
-    return _script(result, subject, context)
+    facts = versioned_normalizer(declared_normalizer(name))
+    return _script(result, subject, context, _seen(facts.versions, interpreter()))
+
+
+def _seen(versions: Mapping[str, str], python: str) -> tuple[str, ...]:
+    """Return the versions with which a client failed, as words."""
+    named = (f"{package} {version}" for package, version in versions.items())
+    return tuple(filter(None, (*named, python)))
 
 
 def _loaded(subject: Subject) -> LoadedSubject:
@@ -142,7 +151,7 @@ def _loaded(subject: Subject) -> LoadedSubject:
     return loaded_without_secrets(load_subject(subject))
 
 
-def _script(result: Result, subject: Subject, context: ReportContext) -> str:
+def _script(result: Result, subject: Subject, context: ReportContext, seen: tuple[str, ...]) -> str:
     loaded = _loaded(subject)
     return repro_script(
         result,
@@ -150,6 +159,7 @@ def _script(result: Result, subject: Subject, context: ReportContext) -> str:
         loaded.expectations[result.interaction],
         context.quirks,
         packages_of(result.normalizer),
+        seen=seen,
     )
 
 
@@ -186,7 +196,8 @@ def _write_scripts(
             left_out[result.normalizer] += 1
             continue
         try:
-            script = _script(result, _subject(result, subjects), context)
+            seen_with = _seen(run.header.versions_of(result.normalizer), run.header.interpreter)
+            script = _script(result, _subject(result, subjects), context, seen_with)
         except UsageError as error:
             click.echo(f"no script: {marked(result.cell)}: {plain(error.what)}", err=True)
             continue

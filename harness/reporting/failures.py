@@ -3,14 +3,14 @@
 Violated SHOULD rules come last, because they do not make a cell fail.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from harness.results.finding import Finding
 from harness.results.result import Result
-from harness.results.run import Run, Selection
+from harness.results.run import Header, Run
 from harness.results.scenario_evidence import ScenarioEvidence
 from harness.verdicts.causes import FailureCause, group_causes
 from harness.verdicts.gate import Gate, replay_command
@@ -28,6 +28,7 @@ class Failure(msgspec.Struct, frozen=True):
         example: a finding in that cell; None for a failure without a finding.
         evidence: what shows that a server sends the stream of that finding; None if not known.
         command: the command that replays that cell.
+        repro: the command that writes a script which shows its failure; "" if there is none.
         accepted: how many of the cells the gate accepts.
     """
 
@@ -37,6 +38,7 @@ class Failure(msgspec.Struct, frozen=True):
     example: Finding | None
     evidence: ScenarioEvidence | None
     command: str
+    repro: str
     accepted: int
 
     @property
@@ -49,16 +51,20 @@ class Failure(msgspec.Struct, frozen=True):
         """One line that names the cause."""
         found = self.group
         level = "" if self.is_must else f"{found.level} "
-        cause = found.cause or "without a finding"
-        return f"{found.normalizer}: {found.outcome.value}, {level}{cause}"
+        rule = "" if found.name == found.cause else f": {found.cause.partition(' · ')[0]}"
+        return f"{found.normalizer}: {found.outcome.value}, {level}{found.name}{rule}".rstrip(": ")
+
+    @property
+    def to_copy(self) -> str:
+        """The command for somebody who wants to see the failure: a script if there is one."""
+        return self.repro or self.command
 
 
 def list_failures(run: Run, gate: Gate) -> tuple[Failure, ...]:
     """Return the failures of `run`: MUST rules first, and of these first the ones not accepted."""
     accepted = {each.cell for each in gate.excused}
     results = {result.cell: result for result in run.results}
-    selection = run.header.selection
-    found = (failure_of(each, results, selection, accepted) for each in group_causes(run.results))
+    found = (failure_of(each, results, run.header, accepted) for each in group_causes(run.results))
     return tuple(
         sorted(found, key=lambda each: (not each.is_must, each.accepted == each.group.cells))
     )
@@ -67,7 +73,7 @@ def list_failures(run: Run, gate: Gate) -> tuple[Failure, ...]:
 def failure_of(
     group: FailureCause,
     results: Mapping[str, Result],
-    selection: Selection,
+    header: Header,
     accepted: Collection[str] = (),
 ) -> Failure:
     """Return the failure for `group`, with an example cell and the command that replays it.
@@ -75,7 +81,7 @@ def failure_of(
     Args:
         group: the cause and its cells.
         results: cell -> result.
-        selection: the selection of the run.
+        header: the header of the run.
         accepted: cells that the gate accepts.
     """
     cell = next((cell for cell in group.all_cells if cell not in accepted), group.cell)
@@ -90,6 +96,19 @@ def failure_of(
         title=result.title,
         example=example,
         evidence=result.evidence_of(example) if example else result.evidence,
-        command=replay_command(cell, selection.paths, selection.options),
+        command=replay_command(cell, header.selection.paths, header.selection.options),
+        repro=repro_command(
+            result, header.selection.paths, has_script=header.has_script(result.normalizer)
+        ),
         accepted=sum(cell in accepted for cell in group.all_cells),
     )
+
+
+def repro_command(result: Result, places: Sequence[str], *, has_script: bool) -> str:
+    """Return the command that writes a script which shows the failure of `result`.
+
+    It is "" for conversations and for clients without scripts.
+    """
+    if result.kind != "turns" or not has_script:
+        return ""
+    return replay_command(result.cell, places).replace("harness replay", "harness repro", 1)

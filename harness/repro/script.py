@@ -66,12 +66,14 @@ _TURN: Final = re.compile(r"turns\[(\d+)\]\.?")
 _INDEX: Final = re.compile(r"\[\d+\]")
 
 
-def repro_script(
+def repro_script(  # noqa: PLR0913 - what a script says, the versions by keyword
     result: Result,
     interaction: Interaction,
     expectation: Expectation,
     catalogue: Mapping[str, Quirk],
     packages: Sequence[str] = (),
+    *,
+    seen: Sequence[str] = (),
 ) -> str:
     """Return the source of a script that shows the findings of `result`.
 
@@ -82,6 +84,7 @@ def repro_script(
         expectation: the expected result of that response.
         catalogue: id -> quirk, for the quirks that the rules name as sources.
         packages: the packages of the library, as its package manager writes them.
+        seen: the names and versions of library, dependencies and interpreter that failed.
 
     Raises:
         UsageError: the client has no driver, or a script cannot show this kind of finding.
@@ -96,7 +99,10 @@ def repro_script(
         rule=findings[0].rule,
         duty=_comment(duty.duty),
         why=_comment(duty.why),
-        sources="\n".join(f"{prefix}{line}" for line in _sources(result, findings[0], catalogue)),
+        sources="\n".join(
+            f"{prefix}{line}"
+            for line in (*_sources(result, findings[0], catalogue), *_seen_line(seen))
+        ),
         install=_install(packages, driver.packages, suffix),
         imports=driver.imports.strip(),
         scenario=plain(result.scenario),
@@ -155,6 +161,11 @@ def _install(packages: Sequence[str], imported: Sequence[str], suffix: Suffix) -
         return f"pip install {' '.join(packages)}"
     used = [each for each in packages if each.rpartition("@")[0] in imported]
     return f"npm install {' '.join(used or packages)}"
+
+
+def _seen_line(seen: Sequence[str]) -> Iterator[str]:
+    if seen:
+        yield f"Seen with: {_comment(', '.join(seen))}"
 
 
 def _sources(result: Result, finding: Finding, catalogue: Mapping[str, Quirk]) -> Iterator[str]:

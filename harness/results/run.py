@@ -12,6 +12,7 @@ from harness.results.case import Case
 from harness.results.conversation_case import ConversationCase
 from harness.results.peer_facts import PeerFacts
 from harness.results.result import Result
+from harness.shipped import BUNDLED
 
 SCHEMA = 3
 
@@ -23,7 +24,13 @@ REFERENCE = "reference"
 
 
 class NormalizerFacts(msgspec.Struct, frozen=True):
-    """What a normalizer declared when the run was made; sets are sorted tuples."""
+    """What a normalizer declared when the run was made; sets are sorted tuples.
+
+    Fields:
+        versions: package -> version of its library and of what the library requires, the library
+            first; empty for a client of this package, and in runs of older harnesses.
+        has_script: whether `harness repro` writes scripts for it.
+    """
 
     name: str
     kind: ClientKind = "gateway"
@@ -35,10 +42,12 @@ class NormalizerFacts(msgspec.Struct, frozen=True):
     breaks: tuple[str, ...] = ()
     text_dialects: tuple[str, ...] = ()
     hides: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
+    has_script: bool = False
 
 
 class AgentFacts(msgspec.Struct, frozen=True):
-    """What an agent declared when the run was made; sets are sorted tuples."""
+    """What an agent declared when the run was made; `versions` as in `NormalizerFacts`."""
 
     name: str
     role: Role = "conforming"
@@ -48,6 +57,7 @@ class AgentFacts(msgspec.Struct, frozen=True):
     policies: dict[str, str] = msgspec.field(default_factory=dict)
     breaks: tuple[str, ...] = ()
     hides: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requirement_set": "set"}):
@@ -65,6 +75,8 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
             known to send; "" if it leaves these out.
         left_out: the cells that it leaves out for that reason.
         cells: the planned cells of such a run; () for other runs.
+        recordings: whether the user selected recordings or models; else the bundled recordings are
+            in the run, and count in no figure of a client.
     """
 
     paths: tuple[str, ...] = ()
@@ -77,6 +89,12 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
     evidence: SelectedEvidence = ""
     left_out: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
+    recordings: bool = False
+
+    @property
+    def chose_recordings(self) -> bool:
+        """Whether recordings count for clients: the user selected them, or only other files."""
+        return self.recordings or bool(self.paths and BUNDLED not in self.paths)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -96,6 +114,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
         agents: like `normalizers`; none in runs of older harnesses.
         peers: facts about the peers of a merged run, judged or not; none in other runs.
         cell_count: the number of planned cells; 0 in runs of older harnesses.
+        interpreter: name and version of the Python interpreter; "" in runs of older harnesses.
     """
 
     schema: int
@@ -107,6 +126,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     agents: tuple[AgentFacts, ...] = ()
     peers: tuple[PeerFacts, ...] = ()
     cell_count: int = 0
+    interpreter: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,6 +142,23 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     def names_of_agents(self) -> tuple[str, ...]:
         """Names of the agents that took part."""
         return tuple(each.name for each in self.agents)
+
+    def versions_of(self, name: str) -> dict[str, str]:
+        """Return package -> version of the library of the client `name`, the library first."""
+        clients = (each for each in (*self.normalizers, *self.agents) if each.name == name)
+        peer = (each for each in self.peers if each.name == name and each.version)
+        found = next((each.versions for each in clients if each.versions), None)
+        return found or next(({each.package: each.version} for each in peer), {})
+
+    def version_of(self, name: str) -> str:
+        """Return the version of the library of the client `name`; "" if it is not known."""
+        return next(iter(self.versions_of(name).values()), "")
+
+    def has_script(self, name: str) -> bool:
+        """Return whether `harness repro` writes scripts for the client `name`."""
+        agents = self.names_of_agents
+        clients = any(each.name == name and each.has_script for each in self.normalizers)
+        return clients or any(each.name == name not in agents for each in self.peers)
 
     def kind_of(self, name: str) -> ClientKind:
         """Return the kind of the client `name`: `sdk`, `gateway` or `agent`.

@@ -13,9 +13,11 @@ from harness import shipped
 from harness.errors import HarnessError
 from harness.judging.replaying import Cuts
 from harness.project import project
+from harness.reporting.failures import repro_command
 from harness.reporting.text.failure import failure_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
+from harness.repro.code import reproducible_clients
 from harness.results.catalogue import Quirk, load_catalogue
 from harness.results.outcome import Outcome
 from harness.results.result import Result
@@ -104,6 +106,7 @@ def _failure_text(
         output=output,
         command=replay_command(result.cell, places),
         quirks=_quirks(),
+        repro=repro_command(result, places, has_script=result.normalizer in reproducible_clients()),
     )
     return "\n".join((head, *lines))
 

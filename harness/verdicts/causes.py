@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from harness.results.cause import inherited_from
+from harness.results.duties import load_duties
 from harness.results.finding import LEVELS, Level
 from harness.results.outcome import Outcome
 from harness.results.result import Result
@@ -65,9 +66,28 @@ class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{cause} (inherited from {owner})" if owner else cause
 
     @property
+    def name(self) -> str:
+        """What the client does, as the end of a sentence: `executes a call that was cut off`."""
+        return cause_name(self.cause) or f"fails without a finding ({self.outcome.value})"
+
+    @property
     def summary(self) -> "FailureCause":
         """This cause without `quirks` and `all_cells`, for machine-readable output."""
         return msgspec.structs.replace(self, quirks=(), all_cells=())
+
+
+def cause_name(cause: str) -> str:
+    """Return a cause as words; a cause of a rule that this harness does not know stays as it is."""
+    head, _, detail = cause.partition(" · ")
+    duty = load_duties().get(head)
+    raised, separator, _ = head.partition(" in ")
+    if separator and " " not in raised:
+        return f"raises {raised}"
+    if duty is None or not duty.fault:
+        return cause
+    is_message = head.endswith(("NO-CRASH", "NOT-INVENTED"))
+    detail = detail.removeprefix("executed ")
+    return f"{duty.fault} ({detail})" if detail and not is_message else duty.fault
 
 
 def group_causes(results: Iterable[Result]) -> tuple[FailureCause, ...]:

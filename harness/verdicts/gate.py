@@ -173,11 +173,6 @@ class Gate(msgspec.Struct, frozen=True):
             return ""
         return f"{pluralize(len(self.unjudged), 'cell')} unjudged, such as {self.unjudged[0]}"
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The reasons and the remark."""
-        return (*self.reasons, *filter(None, (self.remark,)))
-
 
 def judge_gate(
     run: Run, policy: GatePolicy = NO_POLICY, questions: Questions | None = None

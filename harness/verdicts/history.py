@@ -171,7 +171,7 @@ def kept_selection(selection: Selection) -> Selection:
 
     Two runs can be compared if what is left of their selections is equal.
     """
-    return msgspec.structs.replace(selection, skipped=(), cells=(), left_out=())
+    return msgspec.structs.replace(selection, skipped=(), cells=(), left_out=(), recordings=False)
 
 
 def find_kept(name: str, kept: Sequence[KeptRun]) -> KeptRun | None:

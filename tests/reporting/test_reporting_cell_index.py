@@ -54,7 +54,7 @@ def _causes(run: Run) -> list[tuple[Failure, int]]:
     with open_report(run) as report:
         index = cell_index(report)
         found = group_causes(run.results)
-        causes = [failure_of(each, report.results, run.header.selection) for each in found]
+        causes = [failure_of(each, report.results, run.header) for each in found]
         return [(each, index.count(failure_filters(each))) for each in causes]
 
 

@@ -3,10 +3,12 @@
 from msgspec.structs import replace
 
 from harness.project import GateRule
+from harness.reporting.charts.lanes import deciding_offset
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
 from harness.reporting.text.failure import failure_lines
+from harness.reporting.text.junit import junit
 from harness.reporting.text.verdict import verdict_text
 from harness.results.case import Case, Crash
 from harness.results.catalogue import Quirk
@@ -14,7 +16,7 @@ from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.results.scenario_evidence import ScenarioEvidence
-from harness.verdicts.gate import summarize
+from harness.verdicts.gate import judge_gate, summarize
 from harness.verdicts.policy import GatePolicy
 from harness.wire.framing import iter_frames
 from tests.runs.runs_samples import a_case, a_result, a_run
@@ -128,3 +130,34 @@ def test_a_client_whose_failures_a_rule_allows_does_not_fail() -> None:
     summary = summarize(run, policy)
     text = verdict_text(run, summary, list_failures(run, summary.gate), {}, colour=False)
     assert text.startswith("ok    ours: 1 of 2 cells does not conform (1 lost_call)\n")
+
+
+def test_client_with_scripts_has_the_command_that_writes_one() -> None:
+    run = _run()
+    facts = tuple(replace(each, has_script=True) for each in run.header.normalizers)
+    scripted = replace(run, header=replace(run.header, normalizers=facts))
+    command = "harness repro area/0/ours"
+    assert command not in _text(run)
+    assert f"  script    {command}" in _text(scripted)
+    gate = judge_gate(scripted)
+    assert command in junit(scripted, gate)
+    assert list_failures(scripted, gate)[0].to_copy == f"{command} --in scenarios"
+
+
+def test_version_of_the_library_is_next_to_the_client() -> None:
+    run = _run()
+    facts = tuple(replace(each, versions={"lib": "1.7.3"}) for each in run.header.normalizers)
+    assert "FAIL  ours 1.7.3: 1 of 2 cells" in _text(
+        replace(run, header=replace(run.header, normalizers=facts))
+    )
+
+
+def test_bytes_that_decide_are_shown_and_not_the_done_where_it_was_noticed() -> None:
+    done = BODY.index(b"data: [DONE]")
+    finding = replace(FINDING, expected='{"a": 1}', offset=done)
+    run = _run(finding=finding)
+    case = replace(next(iter(run.cases.values())), frames=FRAMES)
+    assert deciding_offset(case, finding) == BODY.index(b'{"a": 1}')
+    assert deciding_offset(case, replace(finding, offset=20)) == 20
+    assert deciding_offset(case, replace(finding, offset=None)) is None
+    assert 'bytes     0 to 16: data: {"a": 1}' in _text(run)

@@ -8,7 +8,7 @@ the traceback of a crash, and the output of the client.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from harness.reporting.charts.lanes import divergence_offset, frame_around
+from harness.reporting.charts.lanes import deciding_offset, divergence_offset, frame_around
 from harness.reporting.text.cell import output_lines, value_text
 from harness.reporting.visible import marked, plain
 from harness.results.case import Case
@@ -32,6 +32,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
     output: str,
     command: str,
     quirks: Mapping[str, Quirk],
+    repro: str = "",
 ) -> Iterator[str]:
     """Yield the lines of one failure, without a heading.
 
@@ -42,6 +43,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
         output: the output of the client.
         command: the command that shows the cell.
         quirks: id -> quirk of the catalogue.
+        repro: the command that writes a script for the library's maintainers; "" for none.
     """
     shown = tuple(findings)
     yield f"  scenario  {plain(result.title)}"
@@ -60,6 +62,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
         yield from (f"            {plain(line)}" for line in _trace_of(case).splitlines())
     yield from _last_lines(output)
     yield f"  see       {marked(command)}"
+    yield from (f"  script    {marked(repro)}",) if repro else ()
 
 
 def _quirk_lines(result: Result, quirks: Mapping[str, Quirk]) -> Iterator[str]:
@@ -103,8 +106,9 @@ def _crossing_lines(case: Case) -> Iterator[str]:
 def _offset(case: Case, findings: Iterable[Finding]) -> int | None:
     """Return the byte that a finding names, or the last byte before a crash or a difference."""
     for finding in findings:
-        if finding.offset is not None:
-            return finding.offset
+        at = deciding_offset(case, finding)
+        if at is not None:
+            return at
     read = case.crash.bytes_read if case.crash else divergence_offset(case)
     return None if read is None else read - 1
 

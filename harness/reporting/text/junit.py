@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
+from harness.reporting.failures import repro_command
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
@@ -65,6 +66,7 @@ def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
         *([f"evidence {marked(evidence.text)}"] if evidence else []),
         *findings_lines(result.reported),
         marked(replay_command(result.cell, selection.paths, selection.options)),
+        *filter(None, (marked(_repro(result, run)),)),
     )
     message = _attribute(f"{result.outcome.value}, blame {result.blame}")
     kind = _attribute(result.outcome.value)
@@ -72,10 +74,15 @@ def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
     return f"{opening}><failure type={kind} message={message}>{text}</failure></testcase>"
 
 
+def _repro(result: Result, run: Run) -> str:
+    has_script = run.header.has_script(result.normalizer)
+    return repro_command(result, run.header.selection.paths, has_script=has_script)
+
+
 def _gate(gate: Gate) -> Iterator[str]:
     """Yield the suite of the gate, with one test case that fails if the gate does not pass."""
     name = '<testcase classname="gate" name="gate"'
-    reasons = escape("\n".join(map(marked, gate.lines)))
+    reasons = escape("\n".join(map(marked, gate.reasons)))
     opening = f'{name}><failure type="gate" message={_attribute(gate.verdict)}>'
     case = f"{opening}{reasons}</failure></testcase>"
     yield from _suite("gate", [f"{name}/>" if gate.verdict == "pass" else case])

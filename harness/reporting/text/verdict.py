@@ -72,7 +72,8 @@ def _client_lines(run: Run, summary: Summary, *, coloured: bool) -> Iterator[str
         word = "FAIL" if fails else "ok  "
         more = [*([f"{known:,} accepted"] if known else []), *others]
         shown = click.style(word, fg="red" if fails else "green") if coloured else word
-        yield f"{shown}  {plain(name, _NAME_CHARACTERS)}: {', '.join([text, *more])}"
+        named = " ".join(filter(None, (name, run.header.version_of(name))))
+        yield f"{shown}  {plain(named, _NAME_CHARACTERS)}: {', '.join([text, *more])}"
 
 
 def _left_out(run: Run, name: str) -> Iterator[str]:
@@ -106,4 +107,5 @@ def _failure(
         output=run.outputs.get(each.cell, ""),
         command=each.command,
         quirks=quirks,
+        repro=each.repro,
     )
