@@ -162,7 +162,7 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
     scenario, declared = subject.scenario, normalizer.policies
     return (
         dialects <= normalizer.dialects
-        and normalizer.capabilities >= subject.required_capabilities
+        and normalizer.only <= subject.required_capabilities <= normalizer.capabilities
         and (
             scenario is None
             or (

@@ -73,6 +73,7 @@ class Normalizer(msgspec.Struct, frozen=True):
             `mutant` (one seeded fault, to prove a rule) and `peer` (an adapter for a third-party
             library) run if the user names them.
         breaks: for mutants and known-bad clients, the ids of the rules that they violate.
+        only: capabilities that a stream must require, for clients of one kind of stream alone.
         summary: one line for `harness list normalizers`.
         policies: its choices between rules that exclude each other, such as `{"name": "by-tools"}`.
             The harness judges it by the policies that it declares.
@@ -99,6 +100,7 @@ class Normalizer(msgspec.Struct, frozen=True):
     summary: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)
     text_dialects: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     extra: str = ""
     front: str = ""

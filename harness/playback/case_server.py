@@ -39,6 +39,8 @@ class CaseServer(AnswerServer):
     a timing scenario answers several requests.
     """
 
+    closes_sessions = True
+
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
         self._names = map(str, count(1))

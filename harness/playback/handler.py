@@ -19,7 +19,14 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from harness.playback.request_head import RefusedError, RequestHead
 from harness.playback.request_reader import RequestMemory, RequestReader, Reservation
+from harness.playback.session_answers import answer_session
 from harness.playback.transports import Answer, RawHeaders, headers_to_send
+from harness.playback.websocket import (
+    INSTALL_HINT,
+    WebSocketConnection,
+    is_available,
+    is_upgrade,
+)
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import BROKEN, Ended, Interaction, Request
 
@@ -165,16 +172,48 @@ class PeerLeftError(ConnectionError):
 
 
 class AnswerHandler(LoopbackHandler):
-    """Sends to each request the answer that a function returns."""
+    """Sends to each request the answer that a function returns.
 
-    def __init__(self, answer: AnswerRequest, stopping: Event, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
+    Args:
+        answer: the function.
+        stopping: set when the server stops.
+        closes: whether a session ends after its first response.
+        connection: what `socketserver` passes.
+    """
+
+    def __init__(
+        self,
+        answer: AnswerRequest,
+        stopping: Event,
+        closes: bool,  # noqa: FBT001
+        *connection: Any,  # noqa: ANN401
+    ) -> None:
         self._answer = answer
         self._stopping = stopping
+        self._closes = closes
         super().__init__(*connection)
 
     def respond(self, request: Request) -> None:
-        """Send the answer to `request`, read by read, and end the body as the answer specifies."""
-        self.play(*self._answer(request, self.wait))
+        """Send the answer to `request`, read by read, and end the body as the answer specifies.
+
+        A request for a WebSocket connection opens a session, in which each message that asks for a
+        response gets the next answer.
+        """
+        if self.head is None or not is_upgrade(self.head):
+            self.play(*self._answer(request, self.wait))
+        elif is_available():
+            self._open_session(request, self.head)
+        else:
+            self.refuse(HTTPStatus.NOT_IMPLEMENTED, INSTALL_HINT)
+
+    def _open_session(self, request: Request, head: RequestHead) -> None:
+        self._closing = True
+        connection = WebSocketConnection(self.request, head, self._reader.rest)
+
+        def answer(asked: Request) -> Answer:
+            return self._answer(asked, self.wait)
+
+        answer_session(connection, answer, request.uri, request.headers, closes=self._closes)
 
     def wait(self, seconds: float) -> None:
         """Sleep for some seconds, or until the server stops.

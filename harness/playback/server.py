@@ -275,6 +275,8 @@ class AnswerServer(LoopbackServer):
     """
 
     advice = "try again later, or raise the limit with --connections"
+    # Whether a WebSocket session is closed after its first response.
+    closes_sessions: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -286,7 +288,7 @@ class AnswerServer(LoopbackServer):
     ) -> None:
 
         def handler(*connection: Any) -> AnswerHandler:  # noqa: ANN401 - the arguments of socketserver
-            return AnswerHandler(answer, self.stopping, *connection)
+            return AnswerHandler(answer, self.stopping, self.closes_sessions, *connection)
 
         super().__init__(handler, port, most_connections=most_connections, daemon=daemon)
 
@@ -327,6 +329,8 @@ def check_sendable(cassette: Cassette) -> None:
     """
     for index, interaction in enumerate(cassette.interactions):
         status = interaction.status
+        if interaction.in_session:
+            continue
         if status not in _FINAL_STATUSES or (status in BODILESS and interaction.body):
             raise UsageError(
                 f"interaction {index} cannot be sent over HTTP: expected a status from 200 on that "

@@ -37,6 +37,7 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
     extra: str = "",
     timed: bool = False,
     untold: Mapping[Told, str] | None = None,
+    sessions: tuple[str, ...] = (),
 ) -> Normalizer:
     """Return the normalizer of a library.
 
@@ -53,6 +54,7 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
         extra: the extra of this package that installs it; "" for `name`.
         timed: whether its driver takes part in timing scenarios.
         untold: what the library cannot be told -> the place that documents it.
+        sessions: for a client over WebSocket, the capabilities that it has therefore.
     """
     appends = "arguments" in (policies or {})
     known = sdk.CAPABILITIES_OF_APPENDERS if appends else sdk.CAPABILITIES_OF_ADAPTERS
@@ -60,7 +62,8 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
         name=name,
         normalize=library.normalize,
         dialects=frozenset(dialects),
-        capabilities=known - set(absent),
+        capabilities=known.union(sessions) - set(absent),
+        only=frozenset(sessions),
         kind=kind,
         hides=frozenset(hides),
         role="peer",
@@ -91,6 +94,27 @@ openai_sdk_responses = _adapter(
     dialects=("openai-responses",),
     extra="openai",
     timed=True,
+)
+openai_sdk_websocket = _adapter(
+    "openai-sdk-websocket",
+    "the openai package over WebSocket: responses.connect and its terminal event",
+    Library("openai_sdk_websocket", "websocket"),
+    needs=("openai", "websockets"),
+    kind="sdk",
+    dialects=("openai-responses",),
+    extra="openai-websocket",
+    sessions=("sessions",),
+)
+openai_sdk_realtime = _adapter(
+    "openai-sdk-realtime",
+    "the openai package over WebSocket: realtime.connect and response.done",
+    Library("openai_sdk_realtime", "websocket"),
+    needs=("openai", "websockets"),
+    kind="sdk",
+    dialects=("openai-responses",),
+    hides=("reasoning",),
+    extra="openai-websocket",
+    sessions=("sessions", "realtime-events"),
 )
 anthropic_sdk = _adapter(
     "anthropic-sdk",
