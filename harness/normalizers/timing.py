@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
+from harness.playback.timed import TimedPlayback
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 
@@ -27,6 +28,7 @@ class TimedCase(msgspec.Struct, frozen=True):
         max_retries: how often the client may send a request again.
         cancel_after: the number of pieces of content after which the consumer leaves; None if it
             stays until the end.
+        playback: plays the script, for a client whose server has a fixed address.
     """
 
     base_url: str
@@ -34,6 +36,7 @@ class TimedCase(msgspec.Struct, frozen=True):
     idle_timeout: float | None = None
     max_retries: int = 0
     cancel_after: int | None = None
+    playback: TimedPlayback | None = None
 
 
 RunTimed: TypeAlias = Callable[[TimedCase], Iterator[Delta]]

@@ -19,6 +19,7 @@ from harness.playback.complete import complete_response
 from harness.playback.matching import path_of
 from harness.playback.playback import SURPLUS_HEADERS, SURPLUS_STATUS
 from harness.playback.server import AnswerServer
+from harness.playback.timed import TimedPlayback, Wait
 from harness.playback.transports import Answer
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Interaction, Request
@@ -76,6 +77,7 @@ class Upstream(AnswerServer):
 
     def __init__(self, port: int = 0, *, sends_usage: bool = True) -> None:
         self._case: OpenCase | None = None
+        self._timed: TimedPlayback | None = None
         self._lock = Lock()
         self._sends_usage = sends_usage
         super().__init__(self._answer, port=port, daemon=True)
@@ -92,9 +94,20 @@ class Upstream(AnswerServer):
             with self._lock:
                 self._case = None
 
-    def _answer(self, request: Request, _wait: object) -> Answer:
+    @contextmanager
+    def open_timed(self, playback: TimedPlayback) -> Iterator[None]:
+        """Let `playback` answer all requests until the block ends."""
+        self._timed = playback
+        try:
+            yield
+        finally:
+            self._timed = None
+
+    def _answer(self, request: Request, wait: Wait) -> Answer:
         if request.method in ("GET", "HEAD"):
             return _document(_MODELS, request)
+        if (playback := self._timed) is not None:
+            return playback.answer(request, wait)
         with self._lock:
             case = self._case
             reads = None if case is None else self._taken(case, request)

@@ -184,3 +184,20 @@ def test_each_front_is_an_api_that_the_harness_can_ask() -> None:
     for front in FRONTS:
         assert DIALECTS[front].build_request is not None
     assert replace(OwnGateway("anthropic"), front="gemini").front == "gemini"
+
+
+def test_gateway_that_drops_retry_after_is_found_and_nothing_else(tmp_path: Path) -> None:
+    script = tmp_path / "forwarding.py"
+    script.write_text(FORWARDING)
+    command = f"{sys.executable} {script} {{port}} {{upstream}}"
+    folder = bundled_folder("scenarios") / "timing"
+    found = {
+        name: _judge(
+            load_subject(*select_subjects((folder / f"{name}.yaml",))),
+            "http://127.0.0.1:{port}/v1/chat/completions",
+            command,
+        )
+        for name in ("rate-limited", "status-500")
+    }
+    rules = {name: [each.rule for each in result.findings] for name, result in found.items()}  # type: ignore[attr-defined]
+    assert rules == {"rate-limited": ["TIME-RETRY-AFTER"], "status-500": []}

@@ -56,9 +56,12 @@ def _failure(evidence: TimingEvidence) -> Iterator[Violation]:
 
 @timing_rule("TIME-BYTES-USED", Outcome.MISMATCH, of="time")
 def _bytes(evidence: TimingEvidence) -> Iterator[Violation]:
-    script = evidence.script
-    other = script.has_comments or script.client.consumer_pause or evidence.request_count > 1
-    if not other and len(script.responses) == 1 and not evidence.is_content_right:
+    script, count = evidence.script, len(evidence.script.responses)
+    if script.has_comments or script.client.consumer_pause or evidence.is_content_right:
+        return
+    # After a new request, an answer that failed is lost, and any other one is mixed.
+    is_answered = evidence.request_count >= count and evidence.played.turn.failure is not None
+    if is_answered or (count == 1 and evidence.request_count == 1):
         yield _other_turn(evidence)
 
 
@@ -70,11 +73,9 @@ def _slow(evidence: TimingEvidence) -> Iterator[Violation]:
 
 @timing_rule("TIME-NO-MIX", Outcome.SILENT_WRONG, yields_to=("TIME-NOT-TWICE",))
 def _mix(evidence: TimingEvidence) -> Iterator[Violation]:
-    if evidence.request_count > 1 and not evidence.is_content_right:
-        turn = evidence.played.turn
-        outcome = Outcome.MISMATCH if turn.failure is not None else None
-        found = _other_turn(evidence)
-        yield Violation(found.path, found.expected, found.actual, outcome=outcome)
+    is_failed = evidence.played.turn.failure is not None
+    if evidence.request_count > 1 and not is_failed and not evidence.is_content_right:
+        yield _other_turn(evidence)
 
 
 def _other_turn(evidence: TimingEvidence) -> Violation:

@@ -69,7 +69,9 @@ def judge_timing(
     if timed is None:
         raise ValueError(f"{normalizer.name} does not take part in timing")
     first, evidence = _played(script, cassette, normalizer, timed, rules, 1.0, unsent=unsent)
-    if not first or normalizer.role == "mutant":  # whose fault is known, on a busy machine too
+    if not evidence.played.requests:
+        return TimingVerdict((), _facts(evidence, "the client sent no request to the server"), 1)
+    if not first or normalizer.role == "mutant":  # its rule is known, on a busy machine too
         return TimingVerdict(tuple(first), _facts(evidence), 1)
     is_busy = evidence.played.late > MOST_LATE or overload() > _MOST_OVERLOAD
     scale = _SLOW_SCALE if is_busy else 1.0

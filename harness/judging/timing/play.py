@@ -81,7 +81,7 @@ def play(
     ended: list[float] = []
     began = monotonic()
     with _Watch() as watch, timed_server(playback) as base_url:
-        case = _case(script, cassette, base_url, scale)
+        case = _case(script, cassette, base_url, playback, scale)
         consume = partial(_consume, script, client, case, scale, emitted, ended)
         seconds = (script.seconds + (script.client.consumer_pause or 0)) * scale + _CLIENT_SECONDS
         _, _, hung = run_guarded(consume, seconds)
@@ -112,7 +112,9 @@ def timeline_of(played: Played) -> Iterator[str]:
         yield f"{at - played.began:7.2f} s  {line}"
 
 
-def _case(script: TimingScript, cassette: Cassette, base_url: str, scale: float) -> TimedCase:
+def _case(
+    script: TimingScript, cassette: Cassette, base_url: str, playback: TimedPlayback, scale: float
+) -> TimedCase:
     told = script.client
     return TimedCase(
         base_url,
@@ -120,6 +122,7 @@ def _case(script: TimingScript, cassette: Cassette, base_url: str, scale: float)
         None if told.idle_timeout is None else told.idle_timeout * scale,
         told.max_retries,
         told.cancel_after,
+        playback,
     )
 
 

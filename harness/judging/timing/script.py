@@ -124,7 +124,7 @@ class TimingScript(File, frozen=True):
 
     @property
     def has_comments(self) -> bool:
-        """Whether the server sends bytes that are no event of the answer."""
+        """Whether the server sends bytes that are not an event of the answer."""
         return any(step.comment is not None for each in self.responses for step in each.steps)
 
     @property

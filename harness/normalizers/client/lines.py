@@ -57,7 +57,7 @@ class Introduction(_Received, frozen=True, kw_only=True, tag="hello"):
         hides: the fields that the library does not expose, so that the harness does not judge them.
         policies: the client's choices between rules that exclude each other, such as `{"names":
             "append"}`.
-        times: what the client can be told in a `timed_case`; None if it takes part in no timing
+        times: what a `timed_case` may tell the client; None if it takes part in no timing
             scenario. Needs version 2.
         untold: what the library cannot be told -> the place that documents it.
     """

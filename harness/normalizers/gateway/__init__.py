@@ -8,10 +8,13 @@ addition what arrived upstream and whether the answer keeps the contract of B.
 """
 
 import atexit
+import http.client
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS, request_body
 from harness.errors import NormalizerLoadError, UsageError
@@ -21,6 +24,8 @@ from harness.normalizers.gateway.process import GatewayProcess, free_port, is_li
 from harness.normalizers.gateway.settings import GatewaySettings, settings_of
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
 from harness.normalizers.respond import respond
+from harness.normalizers.timed.client import Connection, HttpClient
+from harness.normalizers.timing import TimedCase, TimedClient
 from harness.playback.upstream import Upstream
 from harness.project import DeclaredNormalizer
 from harness.results.exchange import Exchange
@@ -77,6 +82,7 @@ def gateway_normalizer(text: str, declared: DeclaredNormalizer | None = None) ->
         front=settings.front,
         parallel=settings.is_parallel,
         link=gateway,
+        timed=TimedClient(gateway.run_timed),
     )
 
 
@@ -205,6 +211,34 @@ class _Gateway:
         with self._upstream.open(interaction, reads) as case:
             answer = send(question, settings.front)
         return Exchange(answer, tuple(case.arrived), case.not_played)
+
+    def run_timed(self, case: TimedCase) -> Iterator[Delta]:
+        """Ask the gateway as a client with the times of `case`, and yield what it gets.
+
+        The client keeps the rules about time, so that the gateway decides what is left of them.
+        """
+        self.prepare()
+        settings = self._settings
+        question = question_in(
+            settings.front, case.interaction, settings.model, self._url, settings.headers
+        )
+        if self._upstream is None or case.playback is None:
+            raise GatewayError("there is no upstream")
+        asked = Interaction(question, 200, (), b"", (), dialect=settings.front)
+        with self._upstream.open_timed(case.playback):
+            yield from _FrontClient().run(replace(case, interaction=asked))
+
+
+class _FrontClient(HttpClient):
+    """Sends the request of a case to its own address, and not below the address of the server."""
+
+    def send(self, case: TimedCase) -> Connection:
+        request = case.interaction.request
+        at = urlsplit(request.uri)
+        sender = http.client.HTTPConnection(at.netloc, timeout=self.timeout(case))
+        path = at.path + (f"?{at.query}" if at.query else "")
+        sender.request("POST", path, request.body, dict(request.headers))
+        return sender.sock, sender.getresponse()
 
 
 def _reader(settings: GatewaySettings) -> Normalizer | None:

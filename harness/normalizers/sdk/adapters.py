@@ -8,7 +8,6 @@ from typing import Any, Final
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Hidden, Normalizer
 from harness.normalizers.sdk.library import Library
-from harness.normalizers.timing import TimedClient, Told
 from harness.project import ClientKind
 
 _CHAT: Final = ("openai-chat",)
@@ -35,8 +34,6 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
     hides: tuple[Hidden, ...] = (),
     policies: Mapping[str, str] | None = None,
     extra: str = "",
-    timed: bool = False,
-    untold: Mapping[Told, str] | None = None,
     sessions: tuple[str, ...] = (),
 ) -> Normalizer:
     """Return the normalizer of a library.
@@ -52,8 +49,6 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
         hides: the fields that it does not expose.
         policies: its policies. With `arguments: append`, it does not support repeated arguments.
         extra: the extra of this package that installs it; "" for `name`.
-        timed: whether its driver takes part in timing scenarios.
-        untold: what the library cannot be told -> the place that documents it.
         sessions: for a client over WebSocket, the capabilities that it has therefore.
     """
     appends = "arguments" in (policies or {})
@@ -71,7 +66,7 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
         policies=dict(policies or {}),
         needs=needs,
         extra=extra or name,
-        timed=TimedClient(library.run_timed, dict(untold or {})) if timed else None,
+        timed=library.timed,
     )
 
 
@@ -83,7 +78,6 @@ openai_sdk = _adapter(
     kind="sdk",
     policies=_APPEND,
     extra="openai",
-    timed=True,
 )
 openai_sdk_responses = _adapter(
     "openai-sdk-responses",
@@ -93,7 +87,6 @@ openai_sdk_responses = _adapter(
     kind="sdk",
     dialects=("openai-responses",),
     extra="openai",
-    timed=True,
 )
 openai_sdk_websocket = _adapter(
     "openai-sdk-websocket",
@@ -125,7 +118,6 @@ anthropic_sdk = _adapter(
     dialects=("anthropic",),
     absent=("other-encodings",),
     extra="anthropic",
-    timed=True,
 )
 google_genai = _adapter(
     "google-genai",
@@ -135,7 +127,6 @@ google_genai = _adapter(
     kind="sdk",
     dialects=("gemini",),
     absent=("partial-arguments", "other-encodings"),
-    timed=True,
 )
 mistralai = _adapter(
     "mistralai",
@@ -200,7 +191,6 @@ litellm = _adapter(
     absent=("partial-arguments", "other-encodings", "client-actions"),
     # It counts tokens for itself where a stream has no counts.
     policies={**_ARGUMENTS, "usage": "own"},
-    timed=True,
 )
 any_llm = _adapter(
     "any-llm",
@@ -225,7 +215,6 @@ pydantic_ai = _adapter(
     # Its documentation of `openai_chat_streaming_requires_finish_reason`: compatible servers may
     # send no finish reason, so that by default an answer without one is complete.
     policies={**_APPEND, "absent-finish": "stop"},
-    timed=True,
 )
 openai_agents = _adapter(
     "openai-agents",
@@ -346,7 +335,6 @@ langchain_openai = _adapter(
     # LangChain sends requests with custom tools to the Responses API, and streams one choice only.
     absent=("custom-tools", "several-choices"),
     policies=_APPEND,
-    timed=True,
 )
 langchain_qwq = _adapter(
     "langchain-qwq",

@@ -19,7 +19,7 @@ from harness.normalizers import sdk
 from harness.normalizers.sdk.asynchronous import HandOver, run_turn
 from harness.normalizers.sdk.events import TEXTS, Event, deltas_of
 from harness.normalizers.sdk.validation import validation_error
-from harness.normalizers.timing import TimedCase
+from harness.normalizers.timing import TimedCase, TimedClient
 from harness.turns.deltas import Delta
 from harness.turns.json_values import as_dict
 from harness.wire.interaction import Interaction
@@ -36,6 +36,13 @@ Http = Literal[
     "websocket",
 ]
 _DRIVERS: Final = "harness.repro.drivers"
+# The drivers whose clients can be told times, so that they take part in timing scenarios.
+_TIMED: Final = frozenset(
+    (
+        *("anthropic_sdk", "google_genai", "langchain_openai", "litellm"),
+        *("openai_sdk", "openai_sdk_responses", "pydantic_ai"),
+    )
+)
 
 
 class Library(msgspec.Struct, frozen=True):
@@ -71,6 +78,11 @@ class Library(msgspec.Struct, frozen=True):
         driver, client, play = _connect(self, interaction.dialect, base_url)
         play(interaction, reads)
         yield from _deltas(driver, client, interaction)
+
+    @property
+    def timed(self) -> TimedClient | None:
+        """How the library takes part in timing scenarios; None if it does not."""
+        return TimedClient(self.run_timed) if self.driver in _TIMED else None
 
     def run_timed(self, case: TimedCase) -> Iterator[Delta]:
         """Send the request of a timing scenario with the library's own HTTP client."""

@@ -83,7 +83,8 @@ class HttpClient:
     def wait(self, response: http.client.HTTPResponse) -> None:
         """Wait before the next request, as long as the server demands."""
         response.read()
-        sleep(float(response.headers.get("retry-after", _BACKOFF_SECONDS)))
+        demanded = response.headers.get("retry-after", "")
+        sleep(float(demanded) if demanded.isdigit() else _BACKOFF_SECONDS)
 
     def close(self, connection: Connection) -> None:
         """Close the connection, because the answer is complete or nobody wants the rest."""

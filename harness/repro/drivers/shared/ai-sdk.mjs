@@ -18,7 +18,7 @@ const anyTool = tool({
 // The agent has every tool, with any object as its input: whether a tool exists is not judged here.
 const tools = new Proxy({}, { get: (_, name) => (typeof name === "string" ? anyTool : undefined) });
 
-// What the SDK can be told in a timing scenario. Its timeout counts the parts of the stream, which comments do not make.
+// What a timing scenario may tell the SDK. Its timeout counts the parts of the stream, which comments do not make.
 export const timed = {
   times: ["idle_timeout", "max_retries", "cancel_after"],
   policies: { "keep-alive": "ignored" },
