@@ -17,8 +17,8 @@ from typing import Final
 import msgspec
 
 from harness import shipped
-from harness.checks.contract.table import load_tables
 from harness.checks.lint import LintFinding, lint_cassettes
+from harness.judging.contract.table import load_tables
 from harness.results.catalogue import load_catalogue
 from harness.results.finding import LEVELS, Level
 from harness.wire.cassette import Cassette, Origin

@@ -19,8 +19,8 @@ from typing import Final
 
 import msgspec
 
-from harness.checks.contract.table import ContractTable, load_tables
 from harness.dialects.table import oracle_reading
+from harness.judging.contract.table import ContractTable, load_tables
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import save_cassette
 from harness.wire.interaction import Interaction

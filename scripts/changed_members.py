@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from harness.checks.contract.shape import Grammar, iter_events, iter_parts
-from harness.checks.contract.table import load_tables
+from harness.judging.contract.shape import Grammar, iter_events, iter_parts
+from harness.judging.contract.table import load_tables
 from harness.turns.exact_json import write_exactly
 from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Interaction

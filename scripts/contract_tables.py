@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from harness.checks.contract import table as tables
-from harness.checks.contract.shape import CHUNK, count_members, iter_events
-from harness.checks.contract.table import ContractTable, parse_table
+from harness.judging.contract import table as tables
+from harness.judging.contract.shape import CHUNK, count_members, iter_events
+from harness.judging.contract.table import ContractTable, parse_table
 from harness.recording.importing import Labels, import_file
 from harness.wire.interaction import Interaction
 

@@ -12,26 +12,21 @@ from typing import Final
 
 import msgspec
 
-from harness.checks.contract.judge import judge_stream, members_unjudged
 from harness.checks.lint_scope import LintScope
-from harness.checks.turn_duties import turn_deviations
-from harness.dialects.table import DIALECTS, oracle_reading
+from harness.dialects.table import DIALECTS
 from harness.errors import StreamError
-from harness.judging.contract import contract_deviations
+from harness.judging.contract.judge import members_unjudged
+from harness.judging.deviations import contract_deviations, no_stream_reason
 from harness.recording.identify import identify
 from harness.recording.importing import asked_for_stream, reasons_to_skip
 from harness.results.catalogue import Quirk, Severity
 from harness.results.finding import LEVELS, Level
-from harness.results.server_duties import load_server_duties
-from harness.turns.oracle_reading import Deviation
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 
 SCHEMA: Final = 1
 _MOST_BYTES: Final = 300
-_FIRST_ERROR_STATUS: Final = 400
-_NO_STREAM: Final = "JSON-FOR-STREAM"
 
 
 class LintFinding(msgspec.Struct, frozen=True):
@@ -178,71 +173,28 @@ def _findings(
 ) -> Iterator[LintFinding]:
     dialect = DIALECTS[interaction.dialect]
     starts = _event_offsets(interaction.body)
-    deviations = _deviations(interaction)
-    noted = {each.quirk for each in deviations}
-    by_table = () if _no_stream(interaction) else judge_stream(interaction)
-    clients = {each.duty: each.clients for each in by_table}
-    for each in deviations:
-        duty, quirk = load_server_duties()[each.quirk], catalogue.get(each.quirk)
-        yield LintFinding(
-            place,
-            number,
-            dialect.name,
-            each.quirk,
-            duty.level_in(dialect.name, ambiguous=each.ambiguous),
-            quirk.title if quirk else duty.title,
-            quirk.severity if quirk else duty.severity,
-            duty.send,
-            each.ambiguous,
-            each.offset,
-            _event_text(interaction.body, each.offset, starts),
-            (dialect.reference, *(quirk.references if quirk else ())),
-            clients.get(each.quirk, ()),
-        )
-    # What the oracle has noted is a finding above.
-    for found in (it for it in by_table if noted.isdisjoint((it.duty, *it.same))):
+    for each in contract_deviations(interaction, asked_for_stream(interaction)):
+        quirk = None if each.title else catalogue[each.duty]
         yield LintFinding(
             place=place,
             interaction=number,
             dialect=dialect.name,
-            quirk=found.duty,
-            level=found.level,
-            title=found.title,
-            severity=found.severity,
-            send=found.send,
-            ambiguous=False,
-            offset=found.offset,
-            bytes=_event_text(interaction.body, found.offset, starts),
-            sources=(dialect.reference, *found.sources),
-            clients=found.clients,
+            quirk=each.duty,
+            level=each.level,
+            title=quirk.title if quirk else each.title,
+            severity=quirk.severity if quirk else each.severity,
+            send=each.send,
+            ambiguous=each.ambiguous,
+            offset=each.offset,
+            bytes=_event_text(interaction.body, each.offset, starts),
+            sources=(dialect.reference, *(quirk.references if quirk else each.sources)),
+            clients=each.clients,
         )
 
 
 def _members_unjudged(interaction: Interaction) -> str:
-    return _no_stream(interaction) or members_unjudged(interaction)
-
-
-def _no_stream(interaction: Interaction) -> str:
-    """Return why the table of its API does not describe a response; "" if it is a stream."""
-    if interaction.status >= _FIRST_ERROR_STATUS:
-        return f"the status is {interaction.status}"
-    if asked_for_stream(interaction) is False:
-        return "the request does not ask for a stream"
-    is_document = _NO_STREAM in oracle_reading(interaction).quirks
-    return "the response is one JSON document" if is_document else ""
-
-
-def _deviations(interaction: Interaction) -> list[Deviation]:
-    """Return the deviations of a stream without those that its request or status explains."""
-    found = contract_deviations(interaction, asked_for_stream(interaction))
-    if interaction.status >= _FIRST_ERROR_STATUS:
-        return found
-    noted = {each.quirk for each in found}
-    for each in turn_deviations(interaction, oracle_reading(interaction)):
-        if each.quirk not in noted:
-            noted.add(each.quirk)
-            found.append(each)
-    return found
+    no_stream = no_stream_reason(interaction, asked_for_stream(interaction))
+    return no_stream or members_unjudged(interaction)
 
 
 def _event_offsets(body: bytes) -> list[int]:

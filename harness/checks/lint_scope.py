@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from harness.checks.contract.table import load_tables
 from harness.dialects.table import oracle_reading, read_request
+from harness.judging.contract.table import load_tables
 from harness.turns.deltas import CUT_SHORT
 from harness.wire.interaction import Interaction
 from harness.wording import pluralize

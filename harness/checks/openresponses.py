@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.checks.contract.shape import Part, iter_events, iter_parts
-from harness.checks.contract.table import ContractTable, load_tables
+from harness.judging.contract.shape import Part, iter_events, iter_parts
+from harness.judging.contract.table import ContractTable, load_tables
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none
 

@@ -6,12 +6,12 @@ from typing import Final
 
 import click
 
-from harness.checks.contract.changes import ContractDiff, MemberChange, contract_diff
-from harness.checks.contract.shape import MemberCount
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
 from harness.cli.options import echo_result, format_option
 from harness.errors import UsageError
 from harness.files.walk import is_yaml, walk_files
+from harness.judging.contract.changes import ContractDiff, MemberChange, contract_diff
+from harness.judging.contract.shape import MemberCount
 from harness.recording.identify import identify
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, plain
 from harness.wire.cassette_file import load_cassette

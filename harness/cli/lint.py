@@ -8,7 +8,6 @@ from typing import Any
 import click
 import msgspec
 
-from harness.checks.contract.table import chosen_clients
 from harness.checks.lint import LintFinding, LintReport, lint_cassettes
 from harness.checks.lint_prompts import lint_prompts
 from harness.checks.openresponses import (
@@ -32,6 +31,7 @@ from harness.cli.record import (
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import load_yaml_file
 from harness.files.walk import is_yaml, walk_files
+from harness.judging.contract.table import chosen_clients
 from harness.recording.prompt_set import load_prompts
 from harness.recording.recorder.options import RecordingLabels
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, marked, plain

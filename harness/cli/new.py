@@ -14,7 +14,6 @@ import msgspec
 
 from harness import shipped
 from harness.checks.lint import lint_cassette
-from harness.checks.turn_duties import written_dialect
 from harness.cli.cassette_options import dialect_option, resolve_cassette
 from harness.cli.options import output_option, safe_name
 from harness.cli.pasted import pasted_cassette
@@ -29,6 +28,7 @@ from harness.judging.expected import expectation_from
 from harness.judging.required import shown_capabilities
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import dialect_of, scenario_text
+from harness.judging.turn_duties import written_dialect
 from harness.recording.importing import Labels
 from harness.reporting.visible import marked
 from harness.results.catalogue import Quirk, load_catalogue

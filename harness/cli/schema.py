@@ -6,11 +6,11 @@ from typing import Any
 import click
 import msgspec
 
-from harness.checks.contract.changes import ContractDiff
 from harness.checks.lint import LintReport
 from harness.checks.text_fixtures import TextFixture
 from harness.emulation.recipe import EmulateKey, TextFormKey
 from harness.judging import scenario_file
+from harness.judging.contract.changes import ContractDiff
 from harness.measuring.drift import Drift
 from harness.normalizers.client.lines import Line, Reply
 from harness.project import Table

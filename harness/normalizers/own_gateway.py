@@ -26,6 +26,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Ended, Interaction, Request
+from harness.wire.payload import json_or_none
 
 EditRequest: TypeAlias = Callable[[NeutralRequest], NeutralRequest]
 EditDeltas: TypeAlias = Callable[[Iterable[Delta]], Iterable[Delta]]
@@ -91,9 +92,11 @@ def came_as(
         body = encode_json({"type": "error", "error": error})
         return Interaction(asked, came.status, _JSON, body, (), dialect=front)
     dialect = DIALECTS[front]
-    body = b"".join(dialect.write(tuple(_sayable(deltas)), dialect.writer_options()))
+    is_broken = failure is not None and not _is_told(failure)
+    said = (it for it in _sayable(deltas) if not (is_broken and isinstance(it, Finish)))
+    body = b"".join(dialect.write(tuple(_one_by_one(said)), dialect.writer_options()))
     kind = (("content-type", dialect.content_type),)
-    ended: Ended = "truncated" if failure is not None and not _is_told(failure) else "complete"
+    ended: Ended = "truncated" if is_broken else "complete"
     return Interaction(asked, came.status, kind, body, (), dialect=front, ended=ended)
 
 
@@ -108,18 +111,42 @@ def _sayable(deltas: Iterable[Delta]) -> Iterator[Delta]:
     last character, so that no client executes it.
     """
     deltas = tuple(deltas)
-    rejected = {it.index for it in deltas if isinstance(it, ToolCallRejected)}
     fragments = [it for it in deltas if isinstance(it, ArgumentsDelta) and it.fragment.strip()]
+    rejected = {it.index for it in deltas if isinstance(it, ToolCallRejected)}
     last = {it.index: it for it in fragments if it.index in rejected}
+    for index in [*last]:
+        text = "".join(it.fragment for it in fragments if it.index == index)
+        if json_or_none(text.encode("utf-8", "surrogatepass")) is None:
+            del last[index]
     for delta in deltas:
         if isinstance(delta, SealedDelta):
             continue
         if isinstance(delta, ArgumentsDelta) and delta is last.get(delta.index):
-            yield replace(delta, fragment=delta.fragment.rstrip().removesuffix("}"))
+            yield replace(delta, fragment=delta.fragment.rstrip().rstrip("}"))
         elif isinstance(delta, Finish):
             yield replace(delta, raw="")
         else:
             yield delta
+
+
+def _one_by_one(deltas: Iterable[Delta]) -> Iterator[Delta]:
+    """Yield all deltas of a call in a row, because some APIs send one block after the other."""
+    groups: list[list[Delta]] = []
+    of_call: dict[int, list[Delta]] = {}
+    was_call = True
+    for delta in deltas:
+        index = getattr(delta, "index", None)
+        if index is None and not was_call:
+            groups[-1].append(delta)
+        elif index is not None and index in of_call:
+            of_call[index].append(delta)
+            continue
+        else:
+            groups.append([delta])
+        was_call = index is not None
+        if index is not None:
+            of_call[index] = groups[-1]
+    yield from (delta for group in groups for delta in group)
 
 
 class _LocalLink:

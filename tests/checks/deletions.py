@@ -2,8 +2,8 @@
 
 import msgspec
 
-from harness.checks.contract.shape import event_of, iter_events, iter_parts
-from harness.checks.contract.table import ContractTable
+from harness.judging.contract.shape import event_of, iter_events, iter_parts
+from harness.judging.contract.table import ContractTable
 from harness.wire.aws import AWS_FIRST_BYTE
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction

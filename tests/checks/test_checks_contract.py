@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from harness import shipped
-from harness.checks.contract.judge import judge_stream
-from harness.checks.contract.table import ENOUGH_STREAMS, ContractTable, load_tables
 from harness.dialects.table import DIALECTS
+from harness.judging.contract.judge import judge_stream
+from harness.judging.contract.table import ENOUGH_STREAMS, ContractTable, load_tables
 from harness.results.catalogue import load_catalogue
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.wire.cassette_file import load_cassette

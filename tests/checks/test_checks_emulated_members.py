@@ -13,9 +13,9 @@ from typing import Any, Final
 import pytest
 
 from harness import shipped
-from harness.checks.contract.judge import members_unjudged
-from harness.checks.contract.shape import CHUNK, iter_events, iter_parts
-from harness.checks.contract.table import ContractTable, load_tables
+from harness.judging.contract.judge import members_unjudged
+from harness.judging.contract.shape import CHUNK, iter_events, iter_parts
+from harness.judging.contract.table import ContractTable, load_tables
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.results.scenario_evidence import is_own

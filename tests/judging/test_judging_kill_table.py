@@ -89,7 +89,8 @@ def test_rules_have_level_title_and_quirks() -> None:
     assert len(TURN_RULES) >= 25
     for rule_id, rule in TURN_RULES.items():
         assert rule.id == rule_id
-        assert rule.duty.quirks
+        # What a gateway does with a request, or adds to an answer, is no quirk of a server.
+        assert rule.duty.quirks or rule_id.startswith(("REQUEST-", "ANSWER-"))
         assert rule.duty.title.endswith(".")
 
 

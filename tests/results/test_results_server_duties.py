@@ -22,7 +22,7 @@ def test_each_quirk_of_an_oracle_has_a_duty_and_no_other_has_one() -> None:
         named |= set(re.findall(r'"([A-Z0-9]+(?:-[A-Z0-9]+)+)"', path.read_text(encoding="utf-8")))
     duties = load_server_duties()
     assert {name for name, duty in duties.items() if not duty.title} == named & CATALOGUE.keys()
-    of_turns = (DIALECTS.parent / "checks" / "turn_duties.py").read_text(encoding="utf-8")
+    of_turns = (DIALECTS.parent / "judging" / "turn_duties.py").read_text(encoding="utf-8")
     titled = {name for name, duty in duties.items() if duty.title}
     assert titled == {name for name in titled if f'= "{name}"' in of_turns} - CATALOGUE.keys()
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from harness.judging.contract import own_deviations
+from harness.judging.deviations import own_deviations
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
 from harness.normalizers.gateway.neutral import (
@@ -32,14 +32,25 @@ _Sides = tuple[NeutralRequest, NeutralRequest]
 
 @turn_rule("ANSWER-CONTRACT", Outcome.MISMATCH)
 def _answer_contract(evidence: TurnEvidence) -> Iterator[Violation]:
+    return _own_violations(evidence, breaks_clients=True)
+
+
+@turn_rule("ANSWER-MEMBERS", Outcome.MISMATCH)
+def _answer_members(evidence: TurnEvidence) -> Iterator[Violation]:
+    return _own_violations(evidence, breaks_clients=False)
+
+
+def _own_violations(evidence: TurnEvidence, *, breaks_clients: bool) -> Iterator[Violation]:
+    """Yield the gateway's own deviations that lose something or break a client, or the others."""
     exchange = evidence.replay.exchange
     if exchange is None or _is_spoilt(evidence):
         return
     answer = exchange.answer
-    for deviation, duty in own_deviations(answer, evidence.interaction, "MUST"):
-        shown = answer.body[deviation.offset : deviation.offset + _SHOWN_BYTES]
-        text = shown.decode("utf-8", "backslashreplace")
-        yield Violation(f"answer.{deviation.quirk}", duty.send, text)
+    for each in own_deviations(answer, evidence.interaction, "MUST"):
+        if (each.severity == "cosmetic") != breaks_clients:
+            shown = answer.body[each.offset : each.offset + _SHOWN_BYTES]
+            text = shown.decode("utf-8", "backslashreplace")
+            yield Violation(f"answer.{each.duty}", each.send, text)
 
 
 def _is_spoilt(evidence: TurnEvidence) -> bool:

@@ -9,12 +9,13 @@ addition what arrived upstream and whether the answer keeps the contract of B.
 
 import atexit
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from urllib.parse import urlsplit
 
 from harness.dialects.table import DIALECTS, request_body
 from harness.errors import NormalizerLoadError, UsageError
-from harness.normalizers.gateway.exchange import GatewayError, send
+from harness.normalizers.gateway.exchange import SECONDS, GatewayError, send
 from harness.normalizers.gateway.neutral import NO_QUESTION, build_request, read_neutral
 from harness.normalizers.gateway.process import GatewayProcess, free_port, is_listening
 from harness.normalizers.gateway.settings import GatewaySettings, settings_of
@@ -24,9 +25,10 @@ from harness.playback.upstream import Upstream
 from harness.project import DeclaredNormalizer
 from harness.results.exchange import Exchange
 from harness.results.translation import require_gateway_policies
-from harness.turns.deltas import Delta
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Interaction, Request
+from harness.workers import process_limits
 
 __all__ = ["UNOFFERED", "gateway_normalizer", "question_in"]
 
@@ -42,6 +44,7 @@ UNOFFERED = frozenset(
         "partial-arguments",
         "realtime-events",
         "repeated-arguments",
+        "sessions",
         "several-choices",
     )
 )
@@ -166,24 +169,42 @@ class _Gateway:
             port = free_port() if is_open else int(urlsplit(self._url).port or 0)
             self._process = GatewayProcess(self._settings.command, port, upstream)
             self._url = self._url.replace("{port}", str(port))
-        self._process.ensure()
+        if self._process.ensure():
+            self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Send one question that is not judged: some gateways load on the first what they need."""
+        asked = DIALECTS[self._settings.asks]
+        if "" not in asked.request_forms:
+            return
+        request = asked.request_forms[""].first_request("replay", "Hi.", ())
+        said = (TextDelta("Hi."), Finish(FinishReason.STOP, "stop"))
+        body = b"".join(asked.write(said, asked.writer_options()))
+        kind = (("content-type", asked.content_type),)
+        plain = Interaction(request, 200, kind, body, (), dialect=asked.name)
+        process_limits.renew(SECONDS)
+        with suppress(GatewayError):
+            self._exchange(plain, iter([body]))
 
     def normalize(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
         """Send the question to the gateway, and yield the deltas of its answer."""
         self.latest = None
+        self.latest = exchange = self._exchange(interaction, reads)
+        if exchange.not_played:
+            return
+        read: Normalize = respond if self.reader is None else self.reader.normalize
+        yield from read(exchange.answer.without_body(), iter([exchange.answer.body]))
+
+    def _exchange(self, interaction: Interaction, reads: Iterable[bytes]) -> Exchange:
         if self._upstream is None:
             raise GatewayError("`prepare` was not called")
         settings = self._settings
-        question = question_in(
-            settings.front, interaction, settings.model, self._url, settings.headers
-        )
+        port = str(urlsplit(self._upstream.base_url).port)
+        headers = [(name, value.replace("{upstream}", port)) for name, value in settings.headers]
+        question = question_in(settings.front, interaction, settings.model, self._url, headers)
         with self._upstream.open(interaction, reads) as case:
             answer = send(question, settings.front)
-        self.latest = Exchange(answer, tuple(case.arrived), case.not_played)
-        if case.not_played:
-            return
-        read: Normalize = respond if self.reader is None else self.reader.normalize
-        yield from read(answer.without_body(), iter([answer.body]))
+        return Exchange(answer, tuple(case.arrived), case.not_played)
 
 
 def _reader(settings: GatewaySettings) -> Normalizer | None:

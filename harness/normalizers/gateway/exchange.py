@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from harness.wire.interaction import Ended, Interaction, Read, Request
 
-_SECONDS: Final = 60.0
+# For a gateway to answer.
+SECONDS: Final = 60.0
 _MOST_BYTES: Final = 32 * 1024 * 1024
 _READ_BYTES: Final = 65_536
 
@@ -25,7 +26,7 @@ def send(request: Request, dialect: str) -> Interaction:
     """
     at = urlsplit(request.uri)
     kind = http.client.HTTPSConnection if at.scheme == "https" else http.client.HTTPConnection
-    connection = kind(at.hostname or "", at.port, timeout=_SECONDS)
+    connection = kind(at.hostname or "", at.port, timeout=SECONDS)
     target = at.path + (f"?{at.query}" if at.query else "")
     try:
         connection.request("POST", target or "/", request.body, dict(request.headers))
@@ -43,7 +44,7 @@ def send(request: Request, dialect: str) -> Interaction:
 
 def _body(response: http.client.HTTPResponse) -> tuple[list[bytes], Ended]:
     pieces: list[bytes] = []
-    size, end = 0, time.monotonic() + _SECONDS
+    size, end = 0, time.monotonic() + SECONDS
     try:
         while piece := response.read1(_READ_BYTES):
             pieces.append(piece)

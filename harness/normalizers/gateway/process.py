@@ -55,14 +55,16 @@ class GatewayProcess:
         process = self._process
         return None if process is None or process.poll() is not None else process.pid
 
-    def ensure(self) -> None:
+    def ensure(self) -> bool:
         """Start the process if it does not run, and wait until it listens.
+
+        Return whether it was started.
 
         Raises:
             NormalizerLoadError: it cannot be started, ends, or does not listen in time.
         """
         if self.id is not None:
-            return
+            return False
         if self._process is not None:
             self.close()
         process_limits.renew(_START_SECONDS)
@@ -79,6 +81,7 @@ class GatewayProcess:
         output = cast("IO[bytes]", process.stdout)
         Thread(target=_read_lines, args=(output, self._output), daemon=True).start()
         self._wait(process)
+        return True
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         end = time.monotonic() + _START_SECONDS

@@ -27,9 +27,10 @@ class GatewaySettings(msgspec.Struct, frozen=True):
             command gets as `{upstream}`.
         command: the command that starts the gateway; "" if it runs already.
         model: the name of the upstream model in requests to the gateway.
-        headers: headers to send to the gateway.
+        headers: headers to send to the gateway, with `{upstream}` as in the command.
         sends_usage: whether the upstream reports the numbers of tokens if the gateway asks.
         read_with: the normalizer that reads the answers; "" for the readers of the harness.
+        asks: a dialect that the gateway asks.
     """
 
     url: str
@@ -40,6 +41,7 @@ class GatewaySettings(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     sends_usage: bool = True
     read_with: str = ""
+    asks: str = "openai-chat"
 
     @property
     def is_parallel(self) -> bool:
@@ -83,6 +85,7 @@ def settings_of(text: str, declared: DeclaredNormalizer | None) -> GatewaySettin
         tuple(sorted(((declared.headers if declared else None) or {}).items())),
         policies.get("usage-asked", "sent") == "sent",
         known["read-with"],
+        next(iter((declared.dialects if declared else None) or ("openai-chat",))),
     )
     _check(settings, where)
     return settings

@@ -122,6 +122,12 @@ def _with_new_id(line: bytes, at: int) -> bytes:
     return b"data: " + encode_json(chunk) if later else line
 
 
+@_gateway("gateway-stop-sequence-missing", "ANSWER-MEMBERS", "edit_body")
+def _stop_sequence_missing(body: bytes) -> bytes:
+    """Leaves out the stop sequence if there is none."""
+    return body.replace(b', "stop_sequence": null}, "usage"', b'}, "usage"')
+
+
 @_gateway("gateway-asks-twice", "REQUEST-ONCE", "edit_arrived")
 def _asks_twice(requests: tuple[Request, ...]) -> tuple[Request, ...]:
     """Sends each request upstream twice."""

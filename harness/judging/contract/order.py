@@ -8,9 +8,9 @@ object has a value. `agrees`: the last event repeats what the deltas contained.
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from harness.checks.contract.shape import Grammar, Part, iter_parts
-from harness.checks.contract.table import Order, OrderRule
 from harness.dialects.table import oracle_reading
+from harness.judging.contract.shape import Grammar, Part, iter_parts
+from harness.judging.contract.table import Order, OrderRule
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_values import at_path

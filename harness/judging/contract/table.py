@@ -12,9 +12,9 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from harness.checks.contract.shape import Grammar, MemberCount
 from harness.errors import UsageError
 from harness.files.typed import File, Text, convert
+from harness.judging.contract.shape import Grammar, MemberCount
 from harness.results.catalogue import Severity
 from harness.results.finding import Level
 
@@ -77,7 +77,7 @@ class Order(File, frozen=True):
     Fields:
         id: the id of the deviation: a quirk of the catalogue that the oracle may note, too, or an
             id of the table in lower case.
-        rule: the check; `harness.checks.contract.order` describes each.
+        rule: the check; `harness.judging.contract.order` describes each.
         title: the deviation, in a few words.
         send: what the server must send.
         level: the level of the duty.

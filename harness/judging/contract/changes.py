@@ -5,8 +5,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from harness.checks.contract.shape import Grammar, MemberCount, count_members
-from harness.checks.contract.table import load_tables
+from harness.judging.contract.shape import Grammar, MemberCount, count_members
+from harness.judging.contract.table import load_tables
 from harness.results.finding import Level
 from harness.wire.interaction import Interaction
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.checks.contract.shape import Grammar, iter_events, iter_parts
 from harness.dialects.table import DIALECTS, read_request, request_body, tool_names
+from harness.judging.contract.shape import Grammar, iter_events, iter_parts
 from harness.judging.expected import usable_arguments
 from harness.judging.unusable import is_truncated
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls

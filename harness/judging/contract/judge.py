@@ -5,12 +5,12 @@ from typing import Final
 
 import msgspec
 
-from harness.checks.contract.order import order_offset
-from harness.checks.contract.shape import CHUNK, Part, iter_events, iter_parts, type_name
-from harness.checks.contract.table import ContractTable, Failure, load_tables
+from harness.judging.contract.order import order_offset
+from harness.judging.contract.shape import CHUNK, Part, iter_events, iter_parts, type_name
+from harness.judging.contract.table import ContractTable, Failure, load_tables
 from harness.results.catalogue import Severity
 from harness.results.finding import Level
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import SWITCHING_PROTOCOLS, Interaction
 
 _OK: Final = 200
 _CONTENT_TYPE: Final = "content-type"
@@ -27,6 +27,7 @@ class ContractFinding(msgspec.Struct, frozen=True):
         clients: the clients that are known to fail, each with its version and what happens.
         sources: the addresses of the documents and reports.
         same: the quirks that describe the same deviation, if an oracle noted one of them.
+        ambiguous: whether it is unclear what the calls are or how the turn ended.
     """
 
     duty: str
@@ -38,6 +39,7 @@ class ContractFinding(msgspec.Struct, frozen=True):
     clients: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
+    ambiguous: bool = False
 
 
 def judge_stream(interaction: Interaction) -> tuple[ContractFinding, ...]:
@@ -103,7 +105,7 @@ def _head(interaction: Interaction, table: ContractTable) -> Iterator[ContractFi
         title = f"The content type of the stream is `{given[0]}`"
         send = f"Send the header `content-type: {kinds}`. Clients choose the decoder by it."
         yield ContractFinding("content-type", "MUST", title, "lost call", send, 0)
-    if interaction.status != _OK:
+    if interaction.status not in (_OK, SWITCHING_PROTOCOLS):
         title = f"The status of the stream is {interaction.status}"
         yield ContractFinding("status", "SHOULD", title, "crash", "Send the status 200.", 0)
 
