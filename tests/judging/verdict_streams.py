@@ -55,9 +55,9 @@ class CallPaths(msgspec.Struct, frozen=True):
 
 def _chat(answer: str) -> CallPaths:
     calls = f"{answer}.tool_calls"
-    function = f"{calls}.0.function"
-    members = (f"{calls}.0.index", f"{calls}.0.id", f"{function}.name", f"{function}.arguments")
-    return CallPaths(*members, calls)
+    members = ("index", "id", "function.name", "function.arguments")
+    index, call_id, name, fragment = (f"{calls}.0.{member}" for member in members)
+    return CallPaths(index, call_id, name, fragment, lists=calls)
 
 
 _COHERE: Final = "delta.message.tool_calls"
