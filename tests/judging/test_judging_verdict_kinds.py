@@ -12,10 +12,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from harness import shipped
 from harness.checks.lint import lint_cassette
 from harness.dialects.table import DIALECTS
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.normalizers.reference import normalizer as reference
+from harness.results.catalogue import load_catalogue
 from harness.results.outcome import Blame
 from harness.results.result import Result
 from harness.turns.deltas import Delta, FinishReason, StreamFailure, Usage, UsageDelta
@@ -43,6 +45,7 @@ from tests.judging.verdict_streams import (
     without_fragment,
 )
 
+CATALOGUE: Final = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
 Turns = tuple[tuple[Emitted, ...], ...]
 
 
@@ -298,7 +301,7 @@ def test_reference_conforms_and_the_right_party_is_blamed(kind: str, dialect: st
 @pytest.mark.parametrize(("kind", "dialect"), [it for it in CELLS if KINDS[it[0]].lint])
 def test_lint_reports_the_kind(kind: str, dialect: str) -> None:
     cassette = _subject(KINDS[kind].stream(dialect)).cassette
-    levels = {it.quirk: it.level for it in lint_cassette("p", cassette, {}).findings}
+    levels = {it.quirk: it.level for it in lint_cassette("p", cassette, CATALOGUE).findings}
     for quirks in KINDS[kind].lint:
         assert any(levels.get(quirk) in ("MUST", "SHOULD") for quirk in quirks), levels
 
@@ -323,8 +326,8 @@ def test_a_client_may_fail_if_only_the_event_line_has_the_type(dialect: str) -> 
 def test_a_stream_that_resumes_has_no_deviation_of_order(lost: int) -> None:
     whole = answer("openai-responses", FIRST, text=("Hel", "lo"))
     stream = changed(whole, lambda frames: frames[lost:])
-    found = lint_cassette("p", _subject(stream).cassette, {}).findings
-    before = lint_cassette("p", _subject(whole).cassette, {}).findings
+    found = lint_cassette("p", _subject(stream).cassette, CATALOGUE).findings
+    before = lint_cassette("p", _subject(whole).cassette, CATALOGUE).findings
     assert {it.quirk for it in found} <= {it.quirk for it in before}
     assert _broken(stream, turn(stream, A, text="Hello")) == []
     assert _broken(stream, turn(stream, text="Hello"))

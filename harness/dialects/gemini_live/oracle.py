@@ -131,7 +131,7 @@ class GeminiLiveOracle(OneEndOracle):
         self.notes.harmless("LIVE-CALL-CANCELLED", offset)
         for call in self._calls:
             if call.id and call.id in ids:
-                call.rejected = "the server cancelled it"
+                call.rejected = "the server cancelled it (`toolCallCancellation`)"
 
     def _content(self, value: object, offset: int) -> None:
         content = dict_or_empty(value)
