@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -76,22 +77,23 @@ class Schema:
         """Yield the alternatives of a schema, each with its own and its inherited members."""
         while "$ref" in schema:
             schema = self._schemas[schema["$ref"].rpartition("/")[2]]
-        inherited = [list(self.variants(each, depth)) for each in schema.get("allOf", ())]
-        base: dict[str, Any] = {
-            "type": schema.get("type"),
-            "properties": dict(schema.get("properties", {})),
-            "required": set(schema.get("required", ())),
-            "items": schema.get("items"),
-        }
-        for parts in inherited:
-            base["properties"] = {**parts[0]["properties"], **base["properties"]}
-            base["required"] |= parts[0]["required"]
-            base["type"] = base["type"] or parts[0]["type"]
         choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        if not choices:
-            yield base
         for choice in choices:
             yield from self.variants(choice, depth)
+        inherited = [list(self.variants(each, depth)) for each in schema.get("allOf", ())]
+        # One of `allOf` can be a choice, too.
+        for parts in product(*inherited) if not choices else ():
+            base: dict[str, Any] = {
+                "type": schema.get("type"),
+                "properties": dict(schema.get("properties", {})),
+                "required": set(schema.get("required", ())),
+                "items": schema.get("items"),
+            }
+            for part in parts:
+                base["properties"] = {**part["properties"], **base["properties"]}
+                base["required"] |= part["required"]
+                base["type"] = base["type"] or part["type"]
+            yield base
 
     def walk(self, root: str, table: ContractTable) -> _Walked:
         """Return kind -> member -> whether each variant of the kind requires it, and its types."""

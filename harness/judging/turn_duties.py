@@ -24,6 +24,12 @@ UNUSABLE: Final = "arguments-not-an-object"
 NOT_OFFERED: Final = "tool-not-offered"
 OTHER_KIND: Final = "tool-of-another-kind"
 EMPTY: Final = "turn-empty"
+MARK_LEFT: Final = "token-left-in-text"
+DAMAGED: Final = "text-damaged"
+# How chat templates end a turn.
+_END_MARKS: Final = re.compile(r"(?:<\|[a-z_]{2,20}\|>|</s>|<end_of_turn>)\s*\Z")
+# What a server makes of bytes that it cannot decode.
+_DAMAGE: Final = re.compile("[\\x00\ufffd]")
 # Types of items such as `image_generation_call` and `server_tool_use`, and Gemini's parts.
 _SERVER_CONTENT: Final = re.compile(r":\w+_(?:call|use|result)$|\.(?:executableCode|toolCall)$")
 _KINDS: Final = ("function", "custom")
@@ -45,8 +51,16 @@ def turn_deviations(interaction: Interaction, reading: OracleReading) -> Iterato
     offers = (request.tools or not request.tools_known) and not request.calls_barred
     if marked and offers and written_dialect(interaction, marked):
         yield Deviation(LEFT_IN_TEXT, 0, ambiguous=False)
+    if _END_MARKS.search(reading.text):
+        yield Deviation(MARK_LEFT, 0, ambiguous=False)
+    if any(map(_DAMAGE.search, (reading.text, reading.reasoning, *_arguments(reading)))):
+        yield Deviation(DAMAGED, 0, ambiguous=False)
     if _is_empty(reading) and not _has_server_content(interaction):
         yield Deviation(EMPTY, 0, ambiguous=False)
+
+
+def _arguments(reading: OracleReading) -> Iterator[str]:
+    yield from (call.arguments for call in reading.calls or ())
 
 
 def _call_deviations(interaction: Interaction, reading: OracleReading) -> Iterator[Deviation]:

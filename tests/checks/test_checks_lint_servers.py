@@ -133,6 +133,29 @@ def test_a_stream_whose_members_are_not_judged_counts_as_not_checked() -> None:
 
 def test_the_report_says_what_was_not_checked() -> None:
     report = lint(*GOOD)
-    assert any("members and 2 orders of openai-chat" in each for each in report.checked)
+    assert any("members and 3 orders of openai-chat" in each for each in report.checked)
     forms = "a text, two calls in one turn, a call without arguments, a stop at the limit, usage"
     assert report.unchecked == (f"forms that no stream shows: {forms}",)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "duty"),
+    [
+        ((chunk({"role": "tool", "content": "Rain"}), chunk({}, "stop")), "delta.role"),
+        (
+            ({**chunk({"role": "assistant", "content": "Rain"}), "id": "d"}, chunk({}, "stop")),
+            "RESPONSE-ID-PER-CHUNK",
+        ),
+        (
+            (chunk({"role": "assistant", "content": "Rain.<|im_end|>"}), chunk({}, "stop")),
+            "token-left-in-text",
+        ),
+        ((chunk({"role": "assistant", "content": "\ufffdslo"}), chunk({}, "stop")), "text-damaged"),
+    ],
+)
+def test_a_value_that_the_api_does_not_have_is_found(
+    chunks: tuple[dict[str, object], ...], duty: str
+) -> None:
+    found = [each.quirk for each in lint(*chunks).findings]
+    assert len(found) == 1
+    assert found[0].endswith(duty)

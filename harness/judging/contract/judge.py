@@ -10,9 +10,11 @@ from harness.judging.contract.shape import CHUNK, Part, iter_events, iter_parts,
 from harness.judging.contract.table import ContractTable, Failure, load_tables
 from harness.results.catalogue import Severity
 from harness.results.finding import Level
+from harness.turns.exact_json import write_exactly
 from harness.wire.interaction import SWITCHING_PROTOCOLS, Interaction
 
 _OK: Final = 200
+_SHOWN: Final = 40
 _CONTENT_TYPE: Final = "content-type"
 
 
@@ -55,7 +57,9 @@ def judge_stream(interaction: Interaction) -> tuple[ContractFinding, ...]:
         return ()
     members = () if unjudged else _members(events, table)
     found: dict[str, ContractFinding] = {}
-    for each in (*_orders(events, interaction, table), *_head(interaction, table), *members):
+    values = () if unjudged else _values(events, table)
+    heads = (*_orders(events, interaction, table), *_head(interaction, table))
+    for each in (*heads, *members, *values):
         found.setdefault(each.duty, each)
     return tuple(sorted(found.values(), key=lambda it: it.offset))
 
@@ -124,6 +128,21 @@ def _members(events: Iterable[Part], table: ContractTable) -> Iterator[ContractF
                 if title:
                     reported.add((part.kind, name))
                     yield _member_finding(part, name, level, title, table)
+
+
+def _values(events: Iterable[Part], table: ContractTable) -> Iterator[ContractFinding]:
+    """Yield a finding for each value that its member cannot have in the API."""
+    sources = tuple(it.url for it in table.documents.values())
+    for event in events if table.values else ():
+        for part in iter_parts(event, table.grammar):
+            for name, value in part.value.items():
+                rule = table.value_rules.get(f"{part.kind}.{name}")
+                if rule is not None and not rule.allows(value):
+                    title = f"`{name}` of `{part.kind}` is {write_exactly(value)[:_SHOWN]}"
+                    yield ContractFinding(
+                        f"{part.kind}.{name}", rule.level, title, "crash", rule.send, part.offset,
+                        sources=sources,
+                    )  # fmt: skip
 
 
 def _names_events(table: ContractTable) -> bool:

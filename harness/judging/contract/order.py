@@ -2,7 +2,8 @@
 
 `blocks`: an open event, deltas and one close event have the same key. `numbered`: the numbers in a
 member are 0, 1, 2, ... `lifecycle`: one event begins the stream and one ends it. `filled`: one
-object has a value. `agrees`: the last event repeats what the deltas contained.
+object has a value. `constant`: a value is the same in each object. `agrees`: the last event repeats
+what the deltas contained.
 """
 
 from collections.abc import Callable
@@ -103,6 +104,19 @@ def _filled(order: Order, events: list[Part], grammar: Grammar) -> int | None:
     return last
 
 
+def _constant(order: Order, events: list[Part], grammar: Grammar) -> int | None:
+    """Return the first event whose object has another value than the first such object."""
+    first: object = None
+    for event in events:
+        for part in iter_parts(event, grammar):
+            value = part.value.get(order.key) if part.kind in order.opens else None
+            if isinstance(value, str) and value:
+                first = first or value
+                if value != first:
+                    return part.offset
+    return None
+
+
 def _agrees(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
     """Compare the joined deltas of each block, by the order of the starts, with the last event."""
     fragment, listed, member = order.also
@@ -135,4 +149,5 @@ _CHECKS: Final[dict[OrderRule, _Check]] = {
     "lifecycle": _lifecycle,
     "filled": _filled,
     "agrees": _agrees,
+    "constant": _constant,
 }

@@ -24,7 +24,7 @@ FOLDER: Final = "tables"
 _TIMES: Final = re.compile(rb'"created(?:_at)?": ?(\d{10})')
 
 Strength: TypeAlias = Literal["required", "shown", "profile"]
-OrderRule: TypeAlias = Literal["blocks", "numbered", "lifecycle", "filled", "agrees"]
+OrderRule: TypeAlias = Literal["blocks", "numbered", "lifecycle", "filled", "agrees", "constant"]
 
 
 class Document(File, frozen=True):
@@ -106,6 +106,33 @@ class Order(File, frozen=True):
     optional: bool = False
 
 
+class ValueRule(File, frozen=True):
+    """What the value of a member may be, whatever the type; null is never judged here.
+
+    Fields:
+        members: the members, each as `KIND.MEMBER`.
+        level: the level of the duty.
+        send: what the server must send.
+        one_of: the values that the API has; () for any.
+        least, below: the range of a whole number, if `below` is not 0.
+    """
+
+    members: tuple[Text, ...]
+    level: Level
+    send: Text
+    one_of: tuple[str, ...] = ()
+    least: int = 0
+    below: int = 0
+
+    def allows(self, value: object) -> bool:
+        """Return whether a member may have this value."""
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return True  # another type is another deviation
+        if isinstance(value, str):
+            return not self.one_of or value in self.one_of
+        return not self.below or (value == int(value) and self.least <= value < self.below)
+
+
 class Member(File, frozen=True):
     """A member of one kind of object, as the official recordings have it.
 
@@ -143,6 +170,7 @@ class ContractTable(File, frozen=True, dict=True):
         meaning: `KIND.MEMBER` -> what is unknown without it.
         quirks: `KIND.MEMBER` -> the quirk of the catalogue that describes its absence.
         orders: the duties about the order of events.
+        values: the duties about values.
         members: kind -> member -> its count.
     """
 
@@ -161,6 +189,7 @@ class ContractTable(File, frozen=True, dict=True):
     meaning: dict[Text, Text] = {}  # noqa: RUF012 - a default of msgspec, which copies it
     quirks: dict[Text, Text] = {}  # noqa: RUF012 - as above
     orders: tuple[Order, ...] = ()
+    values: tuple[ValueRule, ...] = ()
     members: dict[Text, dict[Text, Member]] = {}  # noqa: RUF012 - as above
 
     @cached_property
@@ -175,6 +204,11 @@ class ContractTable(File, frozen=True, dict=True):
             for member in each.members:
                 found[member] = (*found.get(member, ()), each)
         return found
+
+    @cached_property
+    def value_rules(self) -> dict[str, ValueRule]:
+        """`KIND.MEMBER` -> the duty about its value."""
+        return {member: each for each in self.values for member in each.members}
 
     def failures_without(self, kind: str, name: str) -> tuple[Failure, ...]:
         """Return the failures of clients in a stream whose objects of `kind` lack `name`."""
