@@ -3,9 +3,9 @@
     python -m benchmarks.slopes [--json] [--small BYTES] [--times N] [--command NAME] [SHAPE ...]
 
 Each shape is a recording with one kind of content, at two sizes. Each command runs in a process of
-its own; its processor time and its peak of memory, above those of a process that does nothing, give
-the exponent of the growth: 1 is linear, 2 is the square. What stays below a floor is `flat`, since
-most of it is not due to the size. The exit code is 1 if an exponent is above 1.15.
+its own; its processor time and its peak of memory, above those of the same command on a tiny
+recording, give the exponent of the growth: 1 is linear, 2 is the square. What stays below a floor
+is `flat`, since most of it is not due to the size. The exit code is 1 if an exponent is above 1.15.
 """
 
 import argparse
@@ -38,6 +38,7 @@ from harness.turns.deltas import (
 
 SMALL: Final = 100_000
 TIMES: Final = 4
+TINY: Final = 100
 MOST: Final = 1.15
 # Below these, most is due to the start of a command: seconds and bytes.
 FLOOR: Final = (0.15, 8_000_000)
@@ -236,8 +237,7 @@ def cost_of(arguments: list[str]) -> tuple[float, int]:
         os.dup2(null, 1)
         os.dup2(null, 2)
         try:
-            if arguments:
-                cli.main(arguments, standalone_mode=False)
+            cli.main(arguments, standalone_mode=False)
         finally:
             os._exit(0)
     _, _, used = os.wait4(child, 0)
@@ -265,27 +265,28 @@ def exponent(sizes: tuple[int, int], costs: tuple[float, float], floor: float) -
 
 def measure(name: str, small: int, times: int, commands: Iterable[str]) -> Iterator[Growth]:
     """Yield the growth of each command on one shape."""
-    nothing = cost_of([])
     with tempfile.TemporaryDirectory(prefix="slopes-") as place:
         runs = []
-        for size in (small, small * times):
+        for size in (TINY, small, small * times):
             folder = Path(place) / str(size)
             folder.mkdir()
             bytes_ = write_recording(SHAPES[name], size, folder / "a.har")
-            runs.append((bytes_, _costs(folder, nothing)))
-        (size_1, first), (size_2, second) = runs
+            runs.append((bytes_, _costs(folder)))
+        (_, tiny), (size_1, first), (size_2, second) = runs
         for command in commands:
-            seconds = (first[command][0], second[command][0])
-            memory = (first[command][1], second[command][1])
+            base = tiny[command]
+            seconds = (first[command][0] - base[0], second[command][0] - base[0])
+            memory = (first[command][1] - base[1], second[command][1] - base[1])
             sizes = (size_1, size_2)
-            yield Growth(
-                name, command, sizes, seconds, memory,
-                (exponent(sizes, seconds, FLOOR[0]), exponent(sizes, memory, FLOOR[1])),
-            )  # fmt: skip
+            exponents = (
+                exponent(sizes, seconds, FLOOR[0]),
+                exponent(sizes, memory, FLOOR[1]),
+            )
+            yield Growth(name, command, sizes, seconds, memory, exponents)
 
 
-def _costs(folder: Path, nothing: tuple[float, int]) -> dict[str, tuple[float, int]]:
-    """Return what each command costs above a process that does nothing."""
+def _costs(folder: Path) -> dict[str, tuple[float, int]]:
+    """Return the seconds and the peak of memory of each command."""
     imported, out = str(folder / "cassettes"), str(folder / "out")
     arguments = {
         "import": ["import", str(folder / "a.har"), "-o", imported],
@@ -305,11 +306,7 @@ def _costs(folder: Path, nothing: tuple[float, int]) -> dict[str, tuple[float, i
         "lint": ["lint", imported],
         "report": ["report", f"{out}/run.jsonl", "-o", out],
     }
-    found = {}
-    for command, given in arguments.items():
-        seconds, memory = cost_of(given)
-        found[command] = (max(seconds - nothing[0], 0.0), max(memory - nothing[1], 0))
-    return found
+    return {command: cost_of(given) for command, given in arguments.items()}
 
 
 def _shown(value: float | None) -> str:

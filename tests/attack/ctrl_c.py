@@ -1,4 +1,8 @@
-"""Two Ctrl-C end every command within ten seconds, whatever the client under test does."""
+"""One Ctrl-C ends every command within five seconds, whatever the client under test does.
+
+On a busy machine, the command gets more time: as many times more as the start of Python takes
+longer than on an idle one.
+"""
 
 import os
 import signal
@@ -13,8 +17,9 @@ from typing import Final
 from tests.attack.attack import Attack
 from tests.attack.hostile_clients import FAILING, SLOW, SLOW_AT_IMPORT
 
-_SECONDS: Final = 10.0
-_BETWEEN: Final = 0.5
+_SECONDS: Final = 5.0
+# The start of Python on an idle machine; a busy one shares its processors.
+_IDLE_START: Final = 0.05
 _ROOT: Final = Path(__file__).parents[2]
 # Those that run for long; the others end before the signal comes.
 _STUCK: Final = ("loops", "loops-and-catches-all", "sleeps", "gives-deltas-without-end")
@@ -51,9 +56,13 @@ def attempt(number: int) -> list[str]:
         folder = Path(name)
         (folder / "hostile.py").write_text(_TELL + _telling(_CLIENTS[client]))
         (folder / "test_conformance.py").write_text(_TEST)
+        before = _seconds_to_start()
         seconds = _seconds_to_end(_COMMANDS[way], folder)
-    if seconds > _SECONDS:
-        return [f"{client}, {way}: it ended {seconds:.1f} s after the first Ctrl-C"]
+    busy = max(1.0, before / _IDLE_START, _seconds_to_start() / _IDLE_START)
+    if seconds > _SECONDS * busy:
+        return [
+            f"{client}, {way}: it ended {seconds:.1f} s after the Ctrl-C, {busy:.1f} times busy"
+        ]
     return []
 
 
@@ -65,8 +74,15 @@ def _telling(source: str) -> str:
     return source.replace("\ntime.sleep", "\n_tell()\ntime.sleep")
 
 
+def _seconds_to_start() -> float:
+    """Return how long Python takes to start."""
+    started = time.monotonic()
+    subprocess.run([sys.executable, "-S", "-E", "-c", ""], check=True)
+    return time.monotonic() - started
+
+
 def _seconds_to_end(command: Sequence[str], folder: Path) -> float:
-    """Interrupt a command twice while the client runs, and return how long it then took."""
+    """Interrupt a command while the client runs, and return how long it then took."""
     ours = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job ignores it
     process = subprocess.Popen(
         command,
@@ -82,10 +98,8 @@ def _seconds_to_end(command: Sequence[str], folder: Path) -> float:
         while process.poll() is None and not (folder / "runs").exists():
             time.sleep(0.05)
         started = time.monotonic()
-        for _ in range(2):
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-            time.sleep(_BETWEEN)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         process.wait(60)
         return time.monotonic() - started
     except subprocess.TimeoutExpired:
