@@ -65,3 +65,4 @@ matrix: ## all third-party libraries into docs/matrix.md and reports/peers.html;
 	-$(BIN)/harness peers run -o reports/peers
 	$(BIN)/harness peers matrix reports/peers --run reports/peers.jsonl
 	$(BIN)/harness report reports/peers.jsonl -o reports/peers.html
+	$(BIN)/harness report --site reports/board reports/peers.jsonl

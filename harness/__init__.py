@@ -14,14 +14,15 @@ __version__ = "0.1.0"
 # Module -> the public names that it defines.
 _HOMES = {
     "conversation.agent": ("Agent",),
-    "conversation.task": ("Task", "ToolFailed"),
+    "conversation.task": ("Limits", "Reply", "Task", "ToolFailed"),
     "errors": ("HarnessError", "StreamError", "UnreadableError", "UsageError"),
     "judging.cassettes": ("judge", "normalize"),
     "normalizers.protocol": ("Normalizer",),
     "playback.playback": ("Playback",),
     "playback.server": ("PlaybackServer",),
     "recording.recorder": ("Recorder",),
-    "results.conversation": ("Conversation", "TurnMeta", "TurnRecord"),
+    "providers": ("Capabilities",),
+    "results.conversation": ("Conversation", "Probe", "TurnMeta", "TurnRecord"),
     "results.finding": ("Finding",),
     "results.outcome": ("Outcome",),
     "results.result": ("Result",),

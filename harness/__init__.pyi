@@ -1,6 +1,8 @@
 # What type checkers see of the public interface; `__init__.py` imports it on first use.
 
 from harness.conversation.agent import Agent as Agent
+from harness.conversation.task import Limits as Limits
+from harness.conversation.task import Reply as Reply
 from harness.conversation.task import Task as Task
 from harness.conversation.task import ToolFailed as ToolFailed
 from harness.errors import HarnessError as HarnessError
@@ -12,8 +14,10 @@ from harness.judging.cassettes import normalize as normalize
 from harness.normalizers.protocol import Normalizer as Normalizer
 from harness.playback.playback import Playback as Playback
 from harness.playback.server import PlaybackServer as PlaybackServer
+from harness.providers import Capabilities as Capabilities
 from harness.recording.recorder import Recorder as Recorder
 from harness.results.conversation import Conversation as Conversation
+from harness.results.conversation import Probe as Probe
 from harness.results.conversation import TurnMeta as TurnMeta
 from harness.results.conversation import TurnRecord as TurnRecord
 from harness.results.finding import Finding as Finding

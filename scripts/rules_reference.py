@@ -12,6 +12,7 @@ _TITLES: dict[About, str] = {
     "turns": _FIRST,
     "conversation": "## Rules for conversations",
     "cost": "## Rules for cost",
+    "time": "## Rules for time and life cycle",
 }
 
 

@@ -1,4 +1,4 @@
-// The client protocol of harness, version 1: put any JavaScript library under test.
+// The client protocol of harness, version 2: put any JavaScript library under test.
 //
 //     import { runClient } from "./harness-client.mjs";
 //     await runClient({ name: "my-sdk", version: "1.0.0", dialects: ["openai-chat"] }, async (test) => {
@@ -21,16 +21,17 @@ const send = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 /**
  * Answer the messages of harness until it stops.
  *
- * @param hello name, version, dialects, and optionally capabilities and policies.
- * @param readTurn async (test) => turn; test has base_url, api_key, model, dialect, request.
+ * @param hello name, version, dialects, and optionally capabilities, policies and times.
+ * @param readTurn async (test) => turn; test has base_url, api_key, model, dialect, request, and in a timing scenario
+ *   idle_timeout (seconds), max_retries and cancel_after.
  * @param isDocumented (error) => whether the library documents this exception for a failed turn.
  */
 export async function runClient(hello, readTurn, isDocumented = () => false) {
   for await (const line of createInterface({ input: process.stdin })) {
     const message = JSON.parse(line);
     if (message.type === "hello") {
-      send({ type: "hello", protocol: 1, language: "javascript", ...hello });
-    } else if (message.type === "case") {
+      send({ type: "hello", protocol: 2, language: "javascript", ...hello });
+    } else if (message.type === "case" || message.type === "timed_case") {
       const turn = await readOrFail(message, readTurn, isDocumented);
       send({ type: "turn", id: message.id, ...asMessage(turn) });
     } else if (message.type === "stop") {
@@ -38,6 +39,21 @@ export async function runClient(hello, readTurn, isDocumented = () => false) {
     }
   }
   process.exit(0); // connections that a library keeps open would keep the process alive
+}
+
+/**
+ * Return a signal and a function `took` that counts a piece of content.
+ *
+ * The signal aborts after as many pieces as the case says, as agent code does whose user leaves.
+ */
+export function leaving({ cancel_after }) {
+  const controller = new AbortController();
+  let pieces = 0;
+  const took = () => {
+    pieces += 1;
+    if (pieces === cancel_after) controller.abort();
+  };
+  return { signal: controller.signal, took };
 }
 
 async function readOrFail(test, readTurn, isDocumented) {

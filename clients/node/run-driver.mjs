@@ -1,6 +1,6 @@
 // node run-driver.mjs NAME: put the driver NAME.mjs beside this file under test.
 
-import { failureOf, runClient, versionOf } from "./harness-client.mjs";
+import { failureOf, leaving, runClient, versionOf } from "./harness-client.mjs";
 
 const name = process.argv[2];
 const { hello, drive, isDocumented } = await import(`./${name}.mjs`);
@@ -11,7 +11,7 @@ const rest = others.map((other, at) => ` (${packages[at + 1]} ${other})`).join("
 /** Read one turn; `failure` is what the library reported in place of an exception. */
 async function readTurn(test, turn) {
   try {
-    await drive(test, turn);
+    await drive({ ...test, ...(test.type === "timed_case" && leaving(test)) }, turn);
   } finally {
     if (turn.failure !== undefined) turn.error = failureOf(turn.failure, true);
     delete turn.failure;

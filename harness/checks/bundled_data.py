@@ -19,12 +19,19 @@ from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import HarnessError
 from harness.judging.expected import reasons_not_judged
 from harness.judging.judge import LoadedSubject
-from harness.judging.rules import CONVERSATION_RULES, COST_RULES, RULES, TURN_RULES
-from harness.judging.scenario import Scenario
+from harness.judging.rules import (
+    CONVERSATION_RULES,
+    COST_RULES,
+    RULES,
+    TIMING_RULES,
+    TURN_RULES,
+)
+from harness.judging.scenario import Scenario, ScenarioKind
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
 from harness.normalizers.protocol import CAPABILITIES
+from harness.normalizers.timed import TIMED_MUTANTS
 from harness.recording.identify import identify
 from harness.recording.secrets import scrubber
 from harness.results.catalogue import Quirk, load_catalogue, load_excluded
@@ -95,19 +102,24 @@ class BundledData:
     @property
     def subjects(self) -> Iterator[LoadedSubject]:
         """The scenarios about turns, with their cassettes, if the two have as many turns."""
-        return self._loaded(conversations=False)
+        return self._loaded("turns")
 
     @property
     def conversations(self) -> Iterator[LoadedSubject]:
         """The scenarios about conversations, with their cassettes, as a run loads them."""
-        return self._loaded(conversations=True)
+        return self._loaded("conversation")
 
-    def _loaded(self, *, conversations: bool) -> Iterator[LoadedSubject]:
+    @property
+    def timings(self) -> Iterator[LoadedSubject]:
+        """The scenarios about times and breaks, with their cassettes."""
+        return self._loaded("timing")
+
+    def _loaded(self, kind: ScenarioKind) -> Iterator[LoadedSubject]:
         for scenario in self.scenarios:
             cassette = self.cassettes.get(scenario.cassette)
-            of_kind = (scenario.conversation is not None) == conversations
-            if cassette and of_kind and _fits(scenario, cassette):
-                yield LoadedSubject(identify(cassette) if conversations else cassette, scenario)
+            if cassette and scenario.kind == kind and _fits(scenario, cassette):
+                is_conversation = kind == "conversation"
+                yield LoadedSubject(identify(cassette) if is_conversation else cassette, scenario)
 
     @cached_property
     def kills(self) -> tuple[KillRow, ...]:
@@ -120,8 +132,8 @@ class BundledData:
         Args:
             every: count all scenarios that kill a mutant, instead of stopping at the first.
         """
-        rows = kill_table.all_rows(tuple(self.subjects), tuple(self.conversations), every=every)
-        return tuple(rows)
+        subjects = tuple(self.subjects), tuple(self.conversations), tuple(self.timings)
+        return tuple(kill_table.all_rows(*subjects, every=every))
 
     def _readable(self, paths: tuple[Path, ...], load: Callable[[Path], T]) -> Iterator[T]:
         for path in paths:
@@ -148,7 +160,7 @@ def _scenario_has_cassette(data: BundledData) -> Iterator[str]:
 
 def _fits(scenario: Scenario, cassette: Cassette) -> bool:
     """Return whether the scenario expects a turn for each interaction, or a conversation."""
-    if scenario.conversation is not None:
+    if scenario.kind != "turns":
         return bool(cassette.interactions)
     return len(cassette.interactions) == len(scenario.expect)
 
@@ -218,6 +230,7 @@ def _rules_have_mutants(_data: BundledData) -> Iterator[str]:
     yield from _without_mutant(set(TURN_RULES), MUTANTS.values())
     yield from _without_mutant(set(CONVERSATION_RULES), AGENT_MUTANTS.values())
     yield from _without_mutant(set(COST_RULES), COST_MUTANTS.values())
+    yield from _without_mutant(set(TIMING_RULES), TIMED_MUTANTS.values())
 
 
 def _without_mutant(rules: set[str], mutants: Iterable[kill_table.AnyClient]) -> Iterator[str]:

@@ -6,6 +6,7 @@ judges the mutants again and fails if the stored table differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -17,14 +18,18 @@ from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import Cuts
-from harness.judging.rules import RULES, TURN_RULES
+from harness.judging.rules import RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
+from harness.normalizers.timed import TIMED_MUTANTS
+from harness.results.duties import About
 from harness.results.kill_table import TABLE, KillRow, stored_rows
 from harness.results.result import Result
 
 AnyClient: TypeAlias = Normalizer | Agent
 T = TypeVar("T")
+_PARALLEL = 16
+_ABOUTS: tuple[About, ...] = ("turns", "time", "conversation", "cost")
 
 
 def write_kill_table(rows: Iterable[KillRow]) -> Path:
@@ -36,19 +41,43 @@ def write_kill_table(rows: Iterable[KillRow]) -> Path:
 
 
 def all_rows(
-    turns: Sequence[LoadedSubject], conversations: Sequence[LoadedSubject], *, every: bool
+    turns: Sequence[LoadedSubject],
+    conversations: Sequence[LoadedSubject],
+    timings: Sequence[LoadedSubject],
+    *,
+    every: bool,
 ) -> Iterator[KillRow]:
     """Judge all mutants, and yield the rows of the kill table.
 
     Args:
         turns: the subjects on which mutants of normalizers are judged.
         conversations: the subjects on which mutants of agents are judged.
+        timings: the subjects on which mutants of the timed client are judged, in parallel, because
+            they mostly wait. Without `every`, each is judged on the stored scenario alone.
         every: count all scenarios that kill a mutant, instead of stopping at the first.
     """
     for normalizer in MUTANTS.values():
         yield from kill_rows(normalizer, turns, every=every)
     for agent in AGENT_MUTANTS.values():
         yield from kill_rows(agent, conversations, every=every)
+    jobs = [
+        (it, each) for it in TIMED_MUTANTS.values() for each in _timings_for(it, timings, every)
+    ]
+    with ThreadPoolExecutor(_PARALLEL) as threads:
+        results = tuple(threads.map(lambda job: judge_client(*job, "whole"), jobs))
+    for mutant in TIMED_MUTANTS.values():
+        own = [each for each in results if each.normalizer == mutant.name]
+        yield from kill_rows_from_results(mutant, own)
+
+
+def _timings_for(
+    mutant: Normalizer,
+    subjects: Sequence[LoadedSubject],
+    every: bool,  # noqa: FBT001 - as `all_rows` gets it
+) -> Iterator[LoadedSubject]:
+    stored = {row.scenario for row in stored_rows() if row.mutant == mutant.name}
+    ordered = sorted(subjects, key=lambda it: it.id)
+    return (each for each in ordered if every or each.id in stored)
 
 
 def kill_rows(
@@ -115,5 +144,6 @@ def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
 
 
 def _sort_key(row: KillRow) -> tuple[bool, str, str]:
-    """Return a key that puts the rules of turns first."""
-    return row.rule not in TURN_RULES, row.rule, row.mutant
+    """Return a key that puts the rules of turns first, then those of time."""
+    about = RULES[row.rule].duty.about
+    return _ABOUTS.index(about), row.rule, row.mutant

@@ -125,8 +125,10 @@ def _escaped(text: str, signs: dict[str, str]) -> str:
     return "".join(signs.get(char, char) for char in text)
 
 
-def report_to_github(run: Run, summary: Summary) -> None:
+def report_to_github(run: Run, summary: Summary, changed: str = "") -> None:
     """Write what GitHub shows for a run: a summary, and annotations of what failed the gate.
+
+    `changed` says in one line what changed since the last run.
 
     The summary is appended as Markdown to the file that the variable GITHUB_STEP_SUMMARY names, if
     it is set. Annotations are printed if GITHUB_ACTIONS is "true", to standard error, because
@@ -134,7 +136,7 @@ def report_to_github(run: Run, summary: Summary) -> None:
     """
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:
-        _append(Path(place), summary_markdown(run, summary))
+        _append(Path(place), summary_markdown(run, summary, changed=changed))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in annotations(run, summary.gate):
             click.echo(line, err=True)

@@ -74,6 +74,14 @@ jobs:
       with: {{python-version: "3.12"}}
     # Until toolcall-harness is on a package index, put its wheel into the folder wheels.
     - run: pip install --find-links wheels {packages}
+    # The history of earlier runs, with which this one is compared.
+    - uses: actions/cache@v4
+      with:
+        path: reports/runs
+        key: conformance-${{{{ github.ref }}}}-${{{{ github.run_id }}}}
+        restore-keys: |
+          conformance-${{{{ github.ref }}}}-
+          conformance-
     - run: harness run
     - if: always()
       run: harness report

@@ -37,7 +37,7 @@ def _scenarios() -> Iterator[Row]:
     fields = ("id", "title", "cassette", "quirks", "capabilities", "blame", "text_dialect")
     for path in find_scenarios([root]):
         scenario = load_scenario(path, root)
-        kind = "turns" if scenario.conversation is None else "conversation"
+        kind = scenario.kind
         stated = scenario.evidence
         evidence = {"evidence": stated.kind, "place": stated.place} if stated else {}
         yield _row(scenario, *fields, "policies", kind=kind, **evidence)

@@ -17,6 +17,7 @@ from harness.errors import UsageError
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.make_case import crossing_of
 from harness.judging.replaying import replay
+from harness.judging.timing.play import play, timeline_of
 from harness.judging.unread import unread_members
 from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
@@ -131,6 +132,8 @@ def _replayed(asked: _Asked) -> tuple[Result, list[str]]:
         return result, list(_conversation_lines(result, case))
     loaded, normalizer = load_subject(subject), normalizers.load_normalizer(name)
     result, _ = judge_subject(loaded, normalizer, own=own_turns(asked.job))
+    if subject.timing:
+        return result, list(_timing_lines(loaded, normalizer, result))
     return result, list(_replay_lines(loaded, normalizer, result, asked))
 
 
@@ -249,6 +252,20 @@ def _replay_lines(
         yield from crossing_lines(crossing_of(shown.exchange))
         yield "the response of the upstream, and the deltas of the answer"
     yield from timeline(interaction, shown, replay(reference, interaction, chunking), at=at)
+
+
+def _timing_lines(loaded: LoadedSubject, normalizer: Normalizer, result: Result) -> Iterator[str]:
+    """Yield what server and client did, each with its time; nothing if the cell is unsupported."""
+    yield f"{marked(result.cell)}  {plain(result.title)}"
+    yield f"cassette {marked(result.cassette)}"
+    scenario = loaded.scenario
+    if not result.timing or scenario is None or scenario.timing is None:
+        return
+    if result.timing.unjudged:
+        yield f"not judged: {result.timing.unjudged}"
+    if normalizer.timed is not None:
+        played = play(scenario.timing, loaded.cassette, normalizer.timed)
+        yield from (plain(line) for line in timeline_of(played))
 
 
 def _verdict_lines(result: Result, found: Iterable[ExplainedFinding]) -> Iterator[str]:

@@ -1,24 +1,20 @@
 """`harness run`: replay scenarios through normalizers and agents, rank them, apply the gate."""
 
 import os
-import shlex
-import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import Any
 
 import click
-import msgspec
 from msgspec.structs import replace
 
 from harness import __version__
-from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
+from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE
 from harness.cli.cassette_options import dialect_option
-from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_github, save_baseline
+from harness.cli.gate import EXIT_CODES, project_policy, report_to_github, save_baseline
 from harness.cli.history import keep_in_history
 from harness.cli.options import (
     accept_option,
@@ -32,8 +28,18 @@ from harness.cli.options import (
     target_options,
     today_option,
 )
-from harness.cli.run_files import DEFAULT_RUNS, RUN_FILE, claim, context_of, mark_start, write_text
+from harness.cli.run_files import (
+    DEFAULT_RUNS,
+    RUN_FILE,
+    changes_of,
+    claim,
+    context_of,
+    mark_start,
+    page_name,
+    write_text,
+)
 from harness.cli.run_imports import import_unread
+from harness.cli.run_output import Format, print_problems, print_run, print_status
 from harness.cli.run_selection import (
     RunRequest,
     asks_about_models,
@@ -47,14 +53,9 @@ from harness.cli.run_selection import (
 from harness.files.output import OutputFolder
 from harness.judging.replaying import CUTS, Cuts
 from harness.project import SelectedEvidence, project
-from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
-from harness.reporting.text.terminal import tables
-from harness.reporting.text.verdict import verdict_text
-from harness.reporting.visible import marked, plain
 from harness.repro.code import reproducible_clients
-from harness.results.catalogue import load_catalogue
-from harness.results.run import SCHEMA, Header, NormalizerFacts, Run, Selection
+from harness.results.run import SCHEMA, Header, NormalizerFacts, Selection
 from harness.results.store import RunWriter, files_of_run, read_run
 from harness.runs.declared import (
     declared_agent,
@@ -69,17 +70,13 @@ from harness.runs.judge_job import crash_result, judge_if_readable
 from harness.runs.plan import Job, Subject, cell_id, roots_of
 from harness.runs.request import RequestedCells, SelectedClients, without_skipped
 from harness.runs.versions import interpreter, versioned_agent, versioned_normalizer
-from harness.shipped import bundled_folder
 from harness.verdicts.database import Questions
-from harness.verdicts.gate import Summary, summarize, with_cells
+from harness.verdicts.gate import summarize
 from harness.verdicts.policy import GatePolicy
-from harness.wording import pluralize
 
 _MIN_PARALLEL_JOBS = 64
-_MOST_SHOWN = 20
+_TIMING_PROCESSES = 6  # such clients mostly wait
 _CUTS: dict[str, Cuts] = {name: name for name in CUTS}
-
-Format = Literal["pretty", "json", "jsonl", "markdown"]
 
 
 class _RunCommand(click.Command):
@@ -212,13 +209,13 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     selection = replace(selection, skipped=skipped, cells=cells)
     header = _header(selection, found.clients, len(found.subjects), planned)
     path, started = output / RUN_FILE, monotonic()
-    page = None if no_report else output / "index.html"
+    page = None if no_report else output / page_name(selection)
     claim(output, *files_of_run(path), *([] if page is None else [page.name]))
     clients = (header.names_of_normalizers, header.names_of_agents)
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
         done = _execute(header, planned, jobs, path, engine)
     OutputFolder(output).release(*files_of_run(path))
-    _print_problems(done)
+    print_problems(done)
     if not done.done:  # a run file at `path` is from an earlier run
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
         code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
@@ -319,15 +316,6 @@ def _execute(
     return done
 
 
-def _print_problems(done: Progress) -> None:
-    """Print the files that cannot be used, and the clients whose run stopped."""
-    for each in done.unreadable:
-        print_error(each.error)
-    for name in done.stopped:
-        what = "several cells in a row did not end, so its other cells did not run"
-        click.echo(f"stopped: {marked(name)}: {what}", err=True)
-
-
 def _processes(
     planned: tuple[Job, ...], jobs: int | None, others: Collection[str], engine: Engine
 ) -> int:
@@ -346,6 +334,8 @@ def _processes(
     if not engine.is_local:
         return jobs or engine.threads
     cores = os.cpu_count() or 1
+    if jobs is None and any(job.subject.timing for job in planned):
+        return max(_TIMING_PROCESSES, cores)
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
     return 0 if few and not others else jobs or max(2, cores)
 
@@ -365,43 +355,13 @@ def _finish_run(  # noqa: PLR0913 - what the options say
     keep_in_history(run, path, seconds)
     with Questions(run) as questions:
         summary = summarize(run, policy, questions)
+        context = context_of(path, run)
         if page is not None:
-            write_text(page, render_page(run, context_of(path, run), summary.gate, questions))
-        _print(run, summary, style, ranked=ranked)
+            write_text(page, render_page(run, context, summary.gate, questions))
+        print_run(run, summary, style, ranked=ranked)
     print_unread(run, subjects)
-    _print_status(run, summary, page)
+    changed = changes_of(context, run)
+    print_status(run, summary, page, changed)
     save_baseline(run, summary.gate, policy)
-    report_to_github(run, summary)
+    report_to_github(run, summary, changed)
     return EXIT_CODES[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
-
-
-def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:
-    if style == "json":
-        click.echo(msgspec.json.encode(with_cells(summary, run)).decode())
-    elif style == "jsonl":
-        for result in run.results:
-            click.echo(msgspec.json.encode(result).decode())
-    elif style == "markdown":
-        click.echo(tables(summary, style))
-    else:
-        if ranked:
-            click.echo(tables(replace(summary, causes=()), style))
-        failures = list_failures(run, summary.gate)
-        catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
-        click.echo(verdict_text(run, summary, failures, catalogue), nl=False)
-
-
-def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
-    print_gate(summary.gate)
-    if (footer := run.footer) is not None and footer.interrupted:
-        total = footer.results + footer.not_run
-        click.echo(f"interrupted: {footer.results} of {total} cells are in the run", err=True)
-    turns = (turn for result in run.results for turn in result.turns if turn.unchecked)
-    for why, count in Counter(turn.unchecked for turn in turns).most_common(_MOST_SHOWN):
-        click.echo(f"{marked(why)} ({pluralize(count, 'turn')})", err=True)
-    reasons = Counter(each.unsupported for each in run.results if each.unsupported)
-    for reason, count in reasons.most_common(_MOST_SHOWN):
-        click.echo(f"not judged: {pluralize(count, 'cell')}: {plain(str(reason))}", err=True)
-    if page is not None:
-        click.echo(f"report: {shlex.quote(str(page))}", err=True)
-    sys.stderr.flush()

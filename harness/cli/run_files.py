@@ -14,10 +14,12 @@ from harness.errors import UnreadableError, UsageError
 from harness.files.output import MARKER, OutputFolder
 from harness.files.write import PARTIAL, write_file
 from harness.reporting.report import NamedRun, ReportContext
+from harness.reporting.text.compare import change_line
 from harness.results.catalogue import load_catalogue
 from harness.results.kill_table import load_kill_table
-from harness.results.run import Run
+from harness.results.run import Run, Selection
 from harness.results.store import read_run, start_mark
+from harness.verdicts.compare import compare
 from harness.verdicts.history import (
     FOLDER,
     MOST_COMPARED,
@@ -118,7 +120,7 @@ def context_of(
     # An older run may be at the path of a run in progress.
     digest = run_digest(path) if run.footer is not None else ""
     kept = history_of(run, digest, kept_runs(path.parent / FOLDER))
-    *names, label = _labels([*given, path])
+    *names, label = run_labels([*given, path])
     if given:
         pairs = zip(names, given, strict=True)
         history = tuple(NamedRun(name, read_finished_run(each)) for name, each in pairs)
@@ -131,6 +133,17 @@ def context_of(
         label=kept.about.label if kept.about and not given else label,
         about=kept.about,
     )
+
+
+def page_name(selection: Selection) -> str:
+    """Return the name of the page of a run; that of `--lf` never replaces the complete report."""
+    return "last-failed.html" if selection.last_failed else "index.html"
+
+
+def changes_of(context: ReportContext, run: Run) -> str:
+    """Return in one line what changed since the base of `context`; "" without a base."""
+    base = context.base
+    return change_line(compare(base.run, run), base.label) if base else ""
 
 
 def _readable_runs(kept: Sequence[KeptRun]) -> Iterator[NamedRun]:
@@ -192,7 +205,7 @@ def previous_run(path: Path) -> Path:
     return kept.earlier[-1].path
 
 
-def _labels(paths: Sequence[Path]) -> list[str]:
+def run_labels(paths: Sequence[Path]) -> list[str]:
     """Return a short label for each path: the file names, or the paths if names are equal."""
     names = [_label(path) for path in paths]
     return names if len(set(names)) == len(names) else [path.as_posix() for path in paths]

@@ -22,6 +22,7 @@ from harness.judging.conversations.session import tools_of_cassette
 from harness.judging.expected import expectation_from
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario_text import turn_lines
+from harness.judging.timing.script import responses_of
 from harness.playback.delivery import CUTS, FAULTS, RECORDED, Delivery
 from harness.playback.matching import NAMES, ORDER
 from harness.playback.playback import Playback
@@ -32,6 +33,7 @@ from harness.playback.server import (
     check_sendable,
     deliver,
 )
+from harness.playback.timed import TimedPlayback
 from harness.reporting.visible import marked
 from harness.results.run import UnreadableFile
 from harness.runs.filters import FILTER_KEYS
@@ -185,7 +187,15 @@ def _recordings(
             click.echo(f"skipped: {marked(loaded.id)}: {marked(error.what)}", err=True)
             continue
         if loaded.cassette.interactions:
-            yield Recording(loaded.id, loaded.cassette, partial(_describe, loaded))
+            yield Recording(loaded.id, loaded.cassette, partial(_describe, loaded), _timed(loaded))
+
+
+def _timed(loaded: LoadedSubject) -> TimedPlayback | None:
+    """Return the playback of a timing scenario, which begins again after its last response."""
+    scenario = loaded.scenario
+    if scenario is None or scenario.timing is None:
+        return None
+    return TimedPlayback(responses_of(scenario.timing, loaded.cassette), repeats=True)
 
 
 def _describe(loaded: LoadedSubject) -> dict[str, Any]:
@@ -203,6 +213,7 @@ def _describe(loaded: LoadedSubject) -> dict[str, Any]:
         "quirks": scenario.quirks if scenario else (),
         "capabilities": scenario.capabilities if scenario else (),
         "conversation": scenario is not None and scenario.conversation is not None,
+        "timing": msgspec.to_builtins(scenario.timing) if scenario and scenario.timing else None,
         "tools": msgspec.to_builtins(tools or tools_of_cassette(loaded.cassette)),
         "expect": load_yaml("\n".join(lines), loaded.id),
     }

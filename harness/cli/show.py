@@ -19,10 +19,16 @@ from harness.cli.options import format_option
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.table import read_request
 from harness.errors import StreamError
+from harness.files.load import read_file
+from harness.judging.policies import require_name
+from harness.normalizers.respond import respond_with_text_calls
 from harness.recording.detect import Detected
 from harness.recording.identify import age_text, detected, identify
 from harness.recording.importing import reasons_to_skip
 from harness.reporting.visible import marked
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, load_response_template
+from harness.turns.fold import fold
+from harness.turns.turn import Turn
 from harness.wire.cassette import Cassette
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
@@ -32,6 +38,8 @@ from harness.wording import pluralize
 _LABELS: Final = ("id", "provider", "model", "prompt", "dialect")
 _LABEL_WIDTH = 20
 _SYSTEM_CHARS = 100
+_TEMPLATE: Final = "template:"
+_LARGEST_CONFIG: Final = 64_000_000
 _ENDINGS: Final[dict[str, str]] = {
     "reset": "then the connection was reset",
     "truncated": "then the server closed the connection before the end of the body",
@@ -48,7 +56,15 @@ _ENDINGS: Final[dict[str, str]] = {
     default=None,
     help="Print the age of a recording. Default: only on a terminal.",
 )
-def show_command(cassette: Path, dialect: str | None, style: str, *, age: bool | None) -> None:
+@click.option(
+    "--text-dialect",
+    metavar="NAME",
+    help="Print the turn with the calls that the text contains in this text dialect, too. "
+    "template:FILE reads the response template of a tokenizer config.",
+)
+def show_command(
+    cassette: Path, dialect: str | None, style: str, *, age: bool | None, text_dialect: str | None
+) -> None:
     r"""Print the reads and events of CASSETTE, a file or the id of a bundled one.
 
     Invisible characters are shown as ␍ ␊ ␉ for controls, <U+2028> for others, and <\xFF> for a byte
@@ -62,6 +78,7 @@ def show_command(cassette: Path, dialect: str | None, style: str, *, age: bool |
         detected=tuple(detected(each, named.provider) for each in parsed.interactions),
         left_out=("",) * len(parsed.interactions) if dialect else reasons_to_skip(parsed),
         age=age_text(parsed.origin) if (sys.stdout.isatty() if age is None else age) else "",
+        turns=_turns(parsed, text_dialect) if text_dialect else (),
     )
     if style == "json":
         click.echo(json.dumps(_as_json(view), indent=2))
@@ -76,12 +93,35 @@ class _CassetteView(msgspec.Struct, frozen=True):
         detected: the dialect of each interaction, with the confidence and the reason.
         left_out: for each interaction, why a run skips it; "" if a run replays it.
         age: the age of the recording as text; "" if it is unknown or not requested.
+        turns: the turn of each interaction with its text calls; () if it is not requested.
     """
 
     cassette: Cassette
     detected: tuple[Detected, ...]
     left_out: tuple[str, ...]
     age: str
+    turns: tuple[Turn, ...] = ()
+
+
+def _turns(cassette: Cassette, text_dialect: str) -> tuple[Turn, ...]:
+    """Return the turn of each interaction, with the calls that its text contains.
+
+    Raises:
+        UnreadableError: there is no such text dialect, or the response template cannot be used.
+    """
+    template, names = None, frozenset[str]()
+    if text_dialect.startswith(_TEMPLATE):
+        path = Path(text_dialect.removeprefix(_TEMPLATE))
+        template = load_response_template(read_file(path, most=_LARGEST_CONFIG), str(path))
+    else:
+        problem = "there is no text dialect"
+        require_name(text_dialect, tuple(TEXT_DIALECTS), problem, "--text-dialect")
+        names = frozenset((text_dialect,))
+    policy = TextPolicy(names)
+    return tuple(
+        fold(respond_with_text_calls(each, [each.body], policy, template))
+        for each in cassette.interactions
+    )
 
 
 def _as_text(shown: _CassetteView) -> Iterator[str]:
@@ -98,11 +138,14 @@ def _as_text(shown: _CassetteView) -> Iterator[str]:
         yield f"{'tools':<12}{marked(f'{names} (described in the prompt)')}"
     number = 0  # as in a run
     rows = zip(shown.detected, shown.left_out, cassette.interactions, strict=True)
-    for known, reason, interaction in rows:
+    for at, (known, reason, interaction) in enumerate(rows):
         found = f"{known.dialect}, {known.confidence}: {known.because}"
         dialect = f"left out: {reason}" if reason else found
         yield ""
         yield from _interaction("-" if reason else str(number), dialect, interaction)
+        if shown.turns:
+            turn = shown.turns[at]
+            yield f"  turn      {marked(json.dumps(msgspec.to_builtins(turn), ensure_ascii=False))}"
         number += not reason
 
 
@@ -196,7 +239,8 @@ def _as_json(shown: _CassetteView) -> dict[str, Any]:
         "interactions": [
             _interaction_as_json(interaction)
             | {"dialect": msgspec.structs.asdict(known), "left_out": reason}
-            for known, reason, interaction in rows
+            | ({"turn": msgspec.to_builtins(shown.turns[at])} if shown.turns else {})
+            for at, (known, reason, interaction) in enumerate(rows)
         ],
     }
 

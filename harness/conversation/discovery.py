@@ -3,6 +3,7 @@
 from typing import Final
 
 from harness.conversation.agent import Agent
+from harness.conversation.command_agent import command_agent
 from harness.conversation.mutants import MUTANTS
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
@@ -18,6 +19,7 @@ _AGENTS: Final = Registry(
     declared=lambda: project().table.agents,
     known={"dialects": DIALECTS, "prompts": PROMPTS},
     example="mypackage.chat:converse",
+    schemes={"command": command_agent},
     error=AgentLoadError,
 )
 GROUP: Final = _AGENTS.group

@@ -54,10 +54,10 @@ class CostLimits(msgspec.Struct, frozen=True):
 
 
 class _Replayed(msgspec.Struct, frozen=True):
-    """The CPU seconds of one replay, and the bytes read before the first text (None: no text)."""
+    """The CPU seconds of one replay, and the bytes read before its first delta of each kind."""
 
     seconds: float
-    first_text: int | None
+    firsts: dict[type, int]
 
 
 def measure_time(normalizer: Normalizer, dialect: str, limits: CostLimits, meters: Meters) -> Cost:
@@ -79,8 +79,9 @@ def measure_time(normalizer: Normalizer, dialect: str, limits: CostLimits, meter
         floor=min(runs.floors[longest]) / longest * _MICROSECONDS,
         time=long,
         growth=long / short if longest > shortest else None,
-        held_back=_held_back(normalizer, stream, runs.first_texts),
+        held_back=_held_back(normalizer, runs, TextDelta, stream.first_text),
         body=len(stream.interaction.body),
+        held_arguments=_held_back(normalizer, runs, ArgumentsDelta, stream.first_arguments),
     )
 
 
@@ -138,7 +139,7 @@ class _Runs:
         self.streams: dict[int, CostStream] = {}
         self.clients: dict[int, list[float]] = {}
         self.floors: dict[int, list[float]] = {}
-        self.first_texts: set[int | None] = set()
+        self.firsts: list[dict[type, int]] = []
 
     def find_sizes(self) -> tuple[int, int]:
         """Replay longer and longer streams; return the shortest and longest number of deltas."""
@@ -199,7 +200,7 @@ class _Runs:
         done = _replay_once(self._normalizer, stream, limit * _PATIENCE, meters.client)
         if done is None:
             return False
-        self.first_texts.add(done.first_text)
+        self.firsts.append(done.firsts)
         self.clients.setdefault(size, []).append(done.seconds)
         floor, start = stream_floor(stream), meters.floor()
         floor(stream.interaction.body)
@@ -208,16 +209,23 @@ class _Runs:
 
 
 def _held_back(
-    normalizer: Normalizer, stream: CostStream, first_texts: set[int | None]
+    normalizer: Normalizer, runs: _Runs, kind: type[TextDelta | ArgumentsDelta], sent: int | None
 ) -> int | None:
-    """Return the most bytes that were read before a text was emitted, beyond its own event.
+    """Return the most bytes that were read before a delta of `kind` was emitted, beyond its event.
 
     It returns None if the client does not stream its deltas.
+
+    Args:
+        normalizer: the client.
+        runs: its replays.
+        kind: text or arguments.
+        sent: offset of the end of the event with the first one; None if the stream has none.
     """
-    known = [first for first in first_texts if first is not None]
-    if not normalizer.streams or "text" in normalizer.hides or not known:
+    known = [firsts[kind] for firsts in runs.firsts if kind in firsts]
+    is_hidden = kind is TextDelta and "text" in normalizer.hides
+    if not normalizer.streams or is_hidden or not known or sent is None:
         return None
-    return max(0, max(known) - stream.first_text)
+    return max(0, max(known) - sent)
 
 
 def _replay_once(
@@ -231,7 +239,8 @@ def _replay_once(
     interaction, cuts = stream.interaction, stream.interaction.recorded_cuts()
     texts: list[str] = []
     fragments: list[str] = []
-    bytes_read, first_text = 0, None
+    firsts: dict[type, int] = {}
+    bytes_read = 0
 
     def reads() -> Iterator[bytes]:
         nonlocal bytes_read
@@ -240,11 +249,11 @@ def _replay_once(
             yield chunk
 
     def run() -> float:
-        nonlocal first_text
         start = clock()
         for delta in normalizer.normalize(interaction.without_body(), reads()):
+            if isinstance(delta, TextDelta | ArgumentsDelta):
+                firsts.setdefault(type(delta), bytes_read)
             if isinstance(delta, TextDelta):
-                first_text = first_text or bytes_read
                 texts.append(delta.text)
             elif isinstance(delta, ArgumentsDelta):
                 fragments.append(delta.fragment)
@@ -258,7 +267,7 @@ def _replay_once(
     if not is_text or calls != ([meaning("".join(fragments))] if fragments else []):
         missed = f"it does not return the text and the call of {stream.deltas} deltas"
         raise NotMeasuredError(missed)
-    return _Replayed(seconds, first_text)
+    return _Replayed(seconds, firsts)
 
 
 def _guarded(run: Callable[[], T], limit: float) -> T | None:

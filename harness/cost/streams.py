@@ -39,12 +39,14 @@ class CostStream(msgspec.Struct, frozen=True):
     Fields:
         deltas: the number of deltas with text or arguments; each is one event.
         first_text: offset of the end of the event with the first text.
+        first_arguments: the same for the first fragment of arguments; None if there is none.
         turn: what the stream contains, as `reference` parses it.
     """
 
     interaction: Interaction
     deltas: int
     first_text: int
+    first_arguments: int | None
     turn: Turn
 
     @property
@@ -60,8 +62,11 @@ def cost_stream(dialect: Dialect, deltas: int) -> CostStream:
     written = deltas_fitter(dialect)(_iter_deltas(deltas))
     interaction = dialect.interaction(written, request=request)
     done = replay(reference, interaction, interaction.recorded_cuts(), _PATIENT)
-    first = next(each.bytes_read for each in done.emissions if isinstance(each.delta, TextDelta))
-    return CostStream(interaction, deltas, first, done.turn)
+    ends: dict[type, int] = {}
+    for each in done.emissions:
+        ends.setdefault(type(each.delta), each.bytes_read)
+    starts = ends[TextDelta], ends.get(ArgumentsDelta)
+    return CostStream(interaction, deltas, *starts, done.turn)
 
 
 def stream_floor(stream: CostStream) -> Floor:

@@ -1,6 +1,6 @@
 """List all dialects by name, and apply the rules that hold for all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 from weakref import ref
@@ -31,7 +31,7 @@ from harness.dialects.kit.oracle.events import BOM
 from harness.dialects.kit.oracle.markup import markup_readings, with_marked_reasoning
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
-from harness.dialects.kit.sessions import find_turns
+from harness.dialects.kit.sessions import ClientRole, find_turns
 from harness.errors import UsageError
 from harness.turns.oracle_reading import Deviation, OracleReading
 from harness.turns.turn import Tool
@@ -52,6 +52,8 @@ AGENT_DIALECTS: Final = frozenset(row.name for row in DIALECTS.values() if row.b
 TEXT_CALL_DIALECTS: Final = frozenset(
     row.name for row in DIALECTS.values() if row.has_text_call_clients
 )
+
+SESSION_FORMS: Final = tuple(row.sessions for row in DIALECTS.values() if row.sessions)
 
 _REQUESTS_KEPT = 16
 _FIRST_ERROR_STATUS = 400
@@ -86,6 +88,18 @@ def session_turns(frames: Sequence[SessionFrame], dialect: str) -> tuple[tuple[i
     """Return the numbers of the frames of each response that a session of `dialect` contains."""
     row = DIALECTS.get(dialect)
     return find_turns(frames, row.sessions) if row is not None and row.sessions else ()
+
+
+def client_role(event: Json) -> ClientRole:
+    """Return the role of a client's message in a session of any dialect; "" for an unknown one."""
+    roles: Iterator[ClientRole] = (form.client(event) for form in SESSION_FORMS)
+    return next((role for role in roles if role), "")
+
+
+def session_reply(event: Json) -> bytes:
+    """Return the message that a server sends at once to a client's message; b"" for none."""
+    found = (text for form in SESSION_FORMS for name, text in form.replies.items() if name in event)
+    return next(found, b"")
 
 
 def message_form(dialect: str) -> MessageForm:

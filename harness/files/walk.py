@@ -47,10 +47,17 @@ def walk_files(
     for entry in entries:
         if entry.name.startswith("."):
             continue
-        if entry.is_dir():
+        if _is_folder(entry):
             yield from walk_files(entry.path, is_selected, seen)
         elif is_selected(entry.name):
             yield entry.path
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # such as a link to itself: opening it gives the reason
 
 
 def unusable_reason(path: str) -> str:

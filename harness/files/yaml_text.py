@@ -277,7 +277,7 @@ def _damaged(error: yaml.YAMLError, where: str) -> UnreadableError:
     if "nesting depth" in found:  # the limit of libyaml, which looks ahead
         found = f"expected at most {MAX_DEPTH} levels, found deeper nesting"
         return UnreadableError(found, where=where + line)
-    return UnreadableError(f"expected YAML, {found[:300]}", where=where + line, hint=_FIX_HINT)
+    return UnreadableError(f"YAML syntax error: {found[:300]}", where=where + line, hint=_FIX_HINT)
 
 
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./+-]*")

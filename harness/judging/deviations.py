@@ -15,7 +15,7 @@ from harness.judging.unusable import argument_deviations
 from harness.results.finding import Level
 from harness.results.server_duties import load_server_duties
 from harness.turns.oracle_reading import Deviation
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import SWITCHING_PROTOCOLS, Interaction
 
 _NO_STREAM: Final = "JSON-FOR-STREAM"
 # What one document does not have, whatever was requested.
@@ -64,7 +64,7 @@ def no_stream_reason(
     """Return why the table of its API does not describe a response; "" if it is a stream."""
     if interaction.status >= _FIRST_ERROR_STATUS:
         return f"the status is {interaction.status}"
-    if asked_for_stream is False:
+    if asked_for_stream is False and interaction.status != SWITCHING_PROTOCOLS:
         return "the request does not ask for a stream"
     is_document = _NO_STREAM in oracle_reading(interaction).quirks
     return "the response is one JSON document" if is_document else ""

@@ -18,7 +18,10 @@ from harness.judging.make_case import make_case
 from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.required import shown_capabilities, transport_capabilities
+from harness.judging.rules import TIMING_RULES
 from harness.judging.scenario import Scenario
+from harness.judging.timing.judge import is_told_by, judge_timing
+from harness.judging.timing.script import TimingScript
 from harness.judging.translation import translate_expectation
 from harness.normalizers.protocol import Normalizer
 from harness.results.case import Case
@@ -105,6 +108,8 @@ def judge_subject(  # noqa: PLR0913 - options, by keyword
     bare = empty_result(subject, normalizer.name)
     if not subject.cassette.interactions or not is_supported_by_normalizer(subject, normalizer):
         return bare, None
+    if subject.scenario is not None and subject.scenario.timing is not None:
+        return _judged_timing(bare, subject, subject.scenario.timing, normalizer, own), None
     if normalizer.link is not None:
         normalizer.link.prepare()
     with deadlines():
@@ -116,6 +121,25 @@ def judge_subject(  # noqa: PLR0913 - options, by keyword
     shown = _shown_turn(result, shows_turns=shows_turns)
     cases = (make_case(result.cell, part, limits) for part in parts if part.evidence.index == shown)
     return result, next(cases, None)
+
+
+def _judged_timing(
+    bare: Result,
+    subject: LoadedSubject,
+    script: TimingScript,
+    normalizer: Normalizer,
+    own: OwnTurns,
+) -> Result:
+    unsent = own != "judged" and is_own(subject.evidence)
+    if unsent and own == "left out":
+        return bare
+    with deadlines():
+        found = judge_timing(script, subject.cassette, normalizer, TIMING_RULES, unsent=unsent)
+    process_limits.renew_for_work()
+    judged = with_findings(
+        bare, found.findings, parse_errors=False, blame=lambda: "", judged=not found.why
+    )
+    return msgspec.structs.replace(judged, replays=found.plays, timing=found.facts)
 
 
 def _not_played_reason(parts: Iterable[ExaminedTurn]) -> str:
@@ -138,12 +162,13 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
     scenario, declared = subject.scenario, normalizer.policies
     return (
         dialects <= normalizer.dialects
-        and normalizer.capabilities >= subject.required_capabilities
+        and normalizer.only <= subject.required_capabilities <= normalizer.capabilities
         and (
             scenario is None
             or (
                 scenario.conversation is None
                 and (not scenario.text_dialect or scenario.text_dialect in normalizer.text_dialects)
+                and (scenario.timing is None or is_told_by(scenario.timing, normalizer))
                 and scenario.allows(declared)
             )
         )
@@ -305,6 +330,7 @@ def empty_result(subject: LoadedSubject, normalizer: str) -> Result:
         origin=cassette.origin.kind,
         text_dialect=scenario.text_dialect if scenario else "",
         evidence=subject.evidence,
+        kind="timing" if scenario is not None and scenario.timing is not None else "turns",
     )
 
 
@@ -325,7 +351,9 @@ def crashed_result(
     bare = empty_result(subject, normalizer)
     return msgspec.structs.replace(
         with_findings(bare, [finding], parse_errors=False, blame=lambda: "normalizer"),
-        turns=tuple(
+        turns=()
+        if bare.kind == "timing"
+        else tuple(
             _crashed_turn(index, each, reason)
             for index, each in enumerate(subject.cassette.interactions)
         ),

@@ -26,6 +26,8 @@ _OTHER_POLICIES: Final = {
     "calls": ("at-once", "at-end"),
     # Whether the numbers of tokens are those of the provider, or the client's own.
     "usage": ("sent", "own"),
+    # Whether comments and pings of a server count as data for the idle timeout of the client.
+    "keep-alive": ("resets", "ignored"),
 }
 NORMALIZER_POLICIES: Final = READER_POLICIES | TEXT_POLICIES | _OTHER_POLICIES
 # Policies of agents. An agent that declares another value than the scenario's is `unsupported` in

@@ -143,7 +143,7 @@ def _expired(_signal: int, _frame: FrameType | None) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         return
     _, repeats = signal.getitimer(signal.ITIMER_REAL)
-    if not _HandlerState.extended and (more := _overload() - 1) > 0:
+    if not _HandlerState.extended and (more := overload() - 1) > 0:
         _HandlerState.extended = True
         signal.setitimer(signal.ITIMER_REAL, more * _HandlerState.seconds)
         return
@@ -152,7 +152,7 @@ def _expired(_signal: int, _frame: FrameType | None) -> None:
     raise DeadlineExceeded
 
 
-def _overload() -> float:
+def overload() -> float:
     """Return how many processes compete for each core, on average over a minute; at least 1."""
     try:
         wanted = os.getloadavg()[0]
@@ -217,7 +217,7 @@ def replay(
         except Exception as problem:
             if not reads.broke_off:
                 raise
-            for delta in _raised_deltas(emissions, describe_exception(problem)):
+            for delta in raised_deltas([it.delta for it in emissions], describe_exception(problem)):
                 append(Emission(delta, reads.bytes_read))
         return len(emissions) > most
 
@@ -284,12 +284,12 @@ class _CountedReads:
         self.broke_off = self._interaction.broken
 
 
-def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
+def raised_deltas(emitted: Iterable[Delta], error: str) -> list[Delta]:
     """Return deltas for a client that raised an exception: open calls are rejected, then a failure.
 
     The result is empty if the client had already reported the end of the turn.
     """
-    deltas = [emission.delta for emission in emissions]
+    deltas = list(emitted)
     if any(isinstance(delta, Finish | StreamFailure) for delta in deltas):
         return []
     ended = {it.index for it in deltas if isinstance(it, ToolCallEnd | ToolCallRejected)}

@@ -10,6 +10,7 @@ import msgspec
 
 from harness.judging.conversations.script import ConversationScript
 from harness.judging.policies import NORMALIZER_POLICIES
+from harness.judging.timing.script import TimingScript
 from harness.results.expectation import Expectation
 from harness.results.scenario_evidence import ScenarioEvidence
 from harness.turns.turn import Tool
@@ -17,6 +18,7 @@ from harness.turns.turn import Tool
 _DEFAULT_POLICIES: Final = {name: values[0] for name, values in NORMALIZER_POLICIES.items()}
 
 ScenarioBlame = Literal["", "model", "provider", "harness"]
+ScenarioKind = Literal["turns", "conversation", "timing"]
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -27,8 +29,9 @@ class Scenario(msgspec.Struct, frozen=True):
         cassette: the id of the cassette.
         tools: the tools of the request; None if the request in the cassette declares them.
         capabilities: what a normalizer must declare; otherwise, the cell is `unsupported`.
-        expect: the expected turn of each interaction, in order; () for a conversation.
+        expect: the expected turn of each interaction, in order; () for other kinds of scenarios.
         conversation: the script, if agents run the conversation; else None.
+        timing: the script, if the scenario is about times and breaks; else None.
         quirks: ids of the quirks that the bytes show.
         rules: ids of the rules that this scenario is for, as information.
         references: URLs.
@@ -55,6 +58,14 @@ class Scenario(msgspec.Struct, frozen=True):
     text_dialect: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)
     evidence: ScenarioEvidence | None = None
+    timing: TimingScript | None = None
+
+    @property
+    def kind(self) -> ScenarioKind:
+        """What the scenario judges: turns, a conversation, or times and breaks (`timing`)."""
+        if self.timing is not None:
+            return "timing"
+        return "turns" if self.conversation is None else "conversation"
 
     def allows(self, declared: Mapping[str, str]) -> bool:
         """Return whether the policies that a client declares fit those of this scenario.

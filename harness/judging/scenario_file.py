@@ -34,6 +34,7 @@ from harness.judging.policies import (
     require_policies,
 )
 from harness.judging.scenario import Scenario, ScenarioBlame
+from harness.judging.timing.script import TimingScript
 from harness.results.expectation import (
     ALL_FIELDS,
     Expectation,
@@ -48,6 +49,7 @@ from harness.turns.deltas import CallKind, FinishReason, Usage
 from harness.turns.exact_json import encode_json
 
 SUFFIX = ".yaml"
+_KINDS: Final = ("expect", "conversation", "timing")
 # The key that describes how the cassette is written, for `harness cassettes`.
 _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.MULTILINE)
 
@@ -120,7 +122,7 @@ class TurnFile(File, frozen=True, omit_defaults=True):
 
 
 class ScenarioFile(File, frozen=True):
-    """The content of a scenario file: expected turns (`expect`) or a conversation (`conversation`).
+    """The content of a scenario file, with one of the keys `expect`, `conversation` and `timing`.
 
     `conversation` may be the id of another scenario with native tools. Then it is the same
     conversation with calls in the model's text, with the policies of that scenario, too.
@@ -134,6 +136,7 @@ class ScenarioFile(File, frozen=True):
     cassette: Text
     expect: Annotated[tuple[TurnFile, ...], msgspec.Meta(min_length=1)] | None = None
     conversation: ConversationFile | Text | None = None
+    timing: TimingScript | None = None
     quirks: tuple[Text, ...] = ()
     evidence: EvidenceFile | None = None
     tools: tuple[Text, ...] | None = None
@@ -264,12 +267,12 @@ def _script(file: ScenarioFile, where: str) -> ConversationScript | None:
 
 
 def _require_one_expectation(file: ScenarioFile, where: str) -> None:
-    if (file.expect is None) == (file.conversation is None):
-        found = "neither" if file.expect is None else "both"
+    given = [key for key in _KINDS if getattr(file, key) is not None]
+    if len(given) != 1:
         raise UnreadableError(
-            f"expected either `expect` or `conversation`, found {found}",
+            f"expected one of {', '.join(_KINDS)}, found {' and '.join(given) or 'none'}",
             where=where,
-            hint="`expect` judges turns, `conversation` judges an agent",
+            hint="`expect` judges turns, `conversation` an agent, `timing` times and breaks",
         )
     if file.conversation is not None:
         for name in ("text_dialect", "capabilities"):

@@ -11,6 +11,7 @@ from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
 from harness.normalizers.needs import import_needs
 from harness.normalizers.protocol import CAPABILITIES, Hidden, Normalizer
 from harness.normalizers.registry import Registry
+from harness.normalizers.timed import TIMED_MUTANTS, TIMED_REFERENCES
 from harness.project import DeclaredNormalizer, project
 from harness.text_calls import TEXT_DIALECTS
 
@@ -30,7 +31,7 @@ def _gateway_normalizer(text: str, declared: DeclaredNormalizer | None) -> Norma
 _NORMALIZERS: Final = Registry(
     word="normalizer",
     kind=Normalizer,
-    mutants={**MUTANTS, **COST_MUTANTS},
+    mutants={**MUTANTS, **COST_MUTANTS, **TIMED_MUTANTS, **TIMED_REFERENCES},
     declared=lambda: project().table.normalizers,
     known={
         "dialects": DIALECTS,

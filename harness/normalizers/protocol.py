@@ -6,6 +6,7 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from harness.normalizers.needs import missing_modules
+from harness.normalizers.timing import TimedClient
 from harness.project import ClientKind, Role
 from harness.results.exchange import Exchange
 from harness.turns.deltas import Delta
@@ -72,6 +73,7 @@ class Normalizer(msgspec.Struct, frozen=True):
             `mutant` (one seeded fault, to prove a rule) and `peer` (an adapter for a third-party
             library) run if the user names them.
         breaks: for mutants and known-bad clients, the ids of the rules that they violate.
+        only: capabilities that a stream must require, for clients of one kind of stream alone.
         summary: one line for `harness list normalizers`.
         policies: its choices between rules that exclude each other, such as `{"name": "by-tools"}`.
             The harness judges it by the policies that it declares.
@@ -82,6 +84,8 @@ class Normalizer(msgspec.Struct, frozen=True):
         front: for a gateway between two APIs, the dialect in which it answers; "" for all others.
         parallel: whether several processes may run it at once.
         link: the connection to a gateway between two APIs; None for all others.
+        timed: how to run it on timing scenarios; None if it sends no requests itself. Then these
+            scenarios are `unsupported`.
     """
 
     name: str
@@ -96,11 +100,13 @@ class Normalizer(msgspec.Struct, frozen=True):
     summary: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)
     text_dialects: frozenset[str] = frozenset()
+    only: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
     extra: str = ""
     front: str = ""
     parallel: bool = True
     link: Link | None = None
+    timed: TimedClient | None = None
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ name in a cell finds the same plug-in again.
 
 import importlib.metadata
 import sys
+import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -212,4 +213,15 @@ def _unknown_value_error(name: str, value: str, values: Collection[str]) -> Unre
 
 
 def _error_text(problem: BaseException) -> str:
-    return f"{type(problem).__name__}: {problem}"
+    """Return the exception with the file and the line that raised it, if it is not this package."""
+    place = None
+    if isinstance(problem, SyntaxError) and problem.filename:
+        place = problem.filename, problem.lineno
+    else:
+        frames = traceback.extract_tb(problem.__traceback__)
+        others = (it for it in reversed(frames) if not it.filename.startswith("<"))
+        raised = next((it for it in others if "importlib" not in it.filename), None)
+        if raised is not None and raised.filename != __file__:
+            place = raised.filename, raised.lineno
+    where = f" ({place[0]}, line {place[1]})" if place else ""
+    return f"{type(problem).__name__}: {problem}{where}"

@@ -15,7 +15,7 @@ from harness.dialects.openai_chat.calls import CallAssembler, ReaderPolicy
 from harness.dialects.openai_chat.read import read as read_openai_chat
 from harness.dialects.table import DIALECTS, offered_tools, read_request
 from harness.errors import UsageError
-from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
+from harness.text_calls import TEXT_DIALECTS, ResponseTemplate, TextPolicy, read_text_calls
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -94,9 +94,12 @@ def _with_status(delta: Delta, status: int) -> Delta:
 
 
 def respond_with_text_calls(
-    interaction: Interaction, reads: Iterable[bytes], policy: TextPolicy
+    interaction: Interaction,
+    reads: Iterable[bytes],
+    policy: TextPolicy,
+    template: ResponseTemplate | None = None,
 ) -> Iterator[Delta]:
-    """Yield the deltas of a response, with the text calls that `policy` recognizes.
+    """Yield the deltas of a response, with the text calls that `policy` or `template` recognizes.
 
     Raises:
         UsageError: the dialect is unknown.
@@ -111,6 +114,7 @@ def respond_with_text_calls(
         tools,
         _described_dialects(policy, request.system),
         seed=_seed(interaction.request.body),
+        template=template,
     )
 
 

@@ -81,8 +81,8 @@ its [SHOULD rule](reference/rules.md#rules-for-cost):
   at most {MOST_GROWTH:g}). 1.0 is linear.
 - **memory / body**: peak memory for each further byte of the body (COST-MEMORY, at most
   {MOST_MEMORY:g}).
-- **held back**: bytes read before the first text was emitted (COST-FIRST-TEXT, at most
-  {MOST_HELD_BACK:,}).
+- **held back**, **held arguments**: bytes read before the first text, and before the first
+  arguments, were emitted (COST-FIRST-TEXT, COST-FIRST-ARGUMENTS, at most {MOST_HELD_BACK:,}).
 
 The values of a Python library contain its adapter. Those of a JavaScript library are of its
 process, contain the connection to the harness, and have no time of text. `not measured` is not a

@@ -9,17 +9,15 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from threading import Lock
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
 from harness.playback.matching import path_of
-from harness.playback.playback import SURPLUS_HEADERS, SURPLUS_STATUS
 from harness.playback.server import AnswerServer
+from harness.playback.timed import TimedPlayback, Wait, surplus_answer
 from harness.playback.transports import Answer
-from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Interaction, Request
-from harness.wire.reads import synthetic_interaction
 
 _PREFIX: Final = "c"
 
@@ -31,14 +29,20 @@ class _OpenCase(msgspec.Struct):
     reads: Iterator[bytes] | None
 
 
+_Open: TypeAlias = _OpenCase | TimedPlayback
+
+
 class CaseServer(AnswerServer):
     """Answers the first request below the base URL of each open replay with its reads.
 
-    A second request for a replay, and a request below any other URL, get status 410.
+    A second request for a replay, and a request below any other URL, get status 410. The script of
+    a timing scenario answers several requests.
     """
 
+    closes_sessions = True
+
     def __init__(self) -> None:
-        self._open: dict[str, _OpenCase] = {}
+        self._open: dict[str, _Open] = {}
         self._names = map(str, count(1))
         self._lock = Lock()
         super().__init__(self._answer, daemon=True)
@@ -46,33 +50,37 @@ class CaseServer(AnswerServer):
     @contextmanager
     def open(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[str]:
         """Begin a replay, and yield its base URL until the block ends."""
+        with self.open_case(_OpenCase(interaction, filter(None, reads))) as base_url:
+            yield base_url
+
+    @contextmanager
+    def open_case(self, case: _Open) -> Iterator[str]:
+        """Begin a replay or a script, and yield its base URL until the block ends."""
         name = next(self._names)
         with self._lock:
-            self._open[name] = _OpenCase(interaction, filter(None, reads))
+            self._open[name] = case
         try:
             yield f"{self.base_url}/{_PREFIX}/{name}"
         finally:
             with self._lock:
                 del self._open[name]
 
-    def _answer(self, request: Request, _wait: object) -> Answer:
-        taken = self._take(path_of(request.uri))
-        if taken is not None:
-            return taken
-        message = f"surplus request: expected one request for each case, found {request.uri}"
-        body = encode_json({"error": {"type": "surplus_request", "message": message}})
-        error = synthetic_interaction(
-            body, request, status=SURPLUS_STATUS, headers=SURPLUS_HEADERS, dialect="unknown"
-        )
-        return error, iter([body])
+    def _answer(self, request: Request, wait: Wait) -> Answer:
+        case = self._case(path_of(request.uri))
+        if isinstance(case, TimedPlayback):
+            return case.answer(request, wait)
+        return self._take(case) or surplus_answer(request)
 
-    def _take(self, path: str) -> Answer | None:
-        """Return the response to a request for `path`, or None if it was answered already."""
+    def _case(self, path: str) -> _Open | None:
         parts = path.split("/", 3)
         if len(parts) < len(("", _PREFIX, "name")) or parts[1] != _PREFIX:
             return None
         with self._lock:
-            case = self._open.get(parts[2])
+            return self._open.get(parts[2])
+
+    def _take(self, case: _OpenCase | None) -> Answer | None:
+        """Return the response of a case, or None if it was taken already."""
+        with self._lock:
             if case is None or case.reads is None:
                 return None
             reads, case.reads = case.reads, None
@@ -99,6 +107,13 @@ def replay_server(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[
         reads: the body, read by read.
     """
     with _server_of_process().open(interaction, reads) as base_url:
+        yield base_url
+
+
+@contextmanager
+def timed_server(playback: TimedPlayback) -> Iterator[str]:
+    """Yield a base URL on 127.0.0.1, below which `playback` answers all requests."""
+    with _server_of_process().open_case(playback) as base_url:
         yield base_url
 
 

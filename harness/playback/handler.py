@@ -14,15 +14,24 @@ from contextlib import suppress
 from http import HTTPStatus
 from http.client import responses
 from socketserver import BaseRequestHandler
+from threading import Event
 from typing import Any, ClassVar, Final, TypeAlias
 
 from harness.playback.request_head import RefusedError, RequestHead
 from harness.playback.request_reader import RequestMemory, RequestReader, Reservation
+from harness.playback.session_answers import answer_session
 from harness.playback.transports import Answer, RawHeaders, headers_to_send
+from harness.playback.websocket import (
+    INSTALL_HINT,
+    WebSocketConnection,
+    is_available,
+    is_upgrade,
+)
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import BROKEN, Ended, Interaction, Request
 
-AnswerRequest: TypeAlias = Callable[[Request], Answer]
+# Returns the answer to a request. It gets a function that sleeps for some seconds, see `wait`.
+AnswerRequest: TypeAlias = Callable[[Request, Callable[[float], object]], Answer]
 
 BODILESS: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 
@@ -34,6 +43,8 @@ _LINGER_SECONDS: Final = 1.0
 _MOST_LINGER_SECONDS: Final = 5.0
 _LINGERING_READ_BYTES: Final = 65_536
 _WRITE_SECONDS: Final = 60.0
+# How long a wait takes at most to notice that the client left or that the server stops.
+_NOTICE_SECONDS: Final = 0.02
 REFUSAL_SECONDS: Final = 2.0
 
 
@@ -156,16 +167,82 @@ class LoopbackHandler(BaseRequestHandler):
             os.close(self.request.detach())
 
 
-class AnswerHandler(LoopbackHandler):
-    """Sends to each request the answer that a function returns."""
+class PeerLeftError(ConnectionError):
+    """The client closed the connection before it got the complete answer."""
 
-    def __init__(self, answer: AnswerRequest, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
+
+class AnswerHandler(LoopbackHandler):
+    """Sends to each request the answer that a function returns.
+
+    Args:
+        answer: the function.
+        stopping: set when the server stops.
+        closes: whether a session ends after its first response.
+        connection: what `socketserver` passes.
+    """
+
+    def __init__(
+        self,
+        answer: AnswerRequest,
+        stopping: Event,
+        closes: bool,  # noqa: FBT001
+        *connection: Any,  # noqa: ANN401
+    ) -> None:
         self._answer = answer
+        self._stopping = stopping
+        self._closes = closes
         super().__init__(*connection)
 
     def respond(self, request: Request) -> None:
-        """Send the answer to `request`, read by read, and end the body as the answer specifies."""
-        self.play(*self._answer(request))
+        """Send the answer to `request`, read by read, and end the body as the answer specifies.
+
+        A request for a WebSocket connection opens a session, in which each message that asks for a
+        response gets the next answer.
+        """
+        if self.head is None or not is_upgrade(self.head):
+            self.play(*self._answer(request, self.wait))
+        elif is_available():
+            self._open_session(request, self.head)
+        else:
+            self.refuse(HTTPStatus.NOT_IMPLEMENTED, INSTALL_HINT)
+
+    def _open_session(self, request: Request, head: RequestHead) -> None:
+        self._closing = True
+        connection = WebSocketConnection(self.request, head, self._reader.rest)
+
+        def answer(asked: Request) -> Answer:
+            return self._answer(asked, self.wait)
+
+        answer_session(connection, answer, request.uri, request.headers, closes=self._closes)
+
+    def wait(self, seconds: float) -> None:
+        """Sleep for some seconds, or until the server stops.
+
+        Raises:
+            PeerLeftError: the client left. The wait notices it within 50 milliseconds.
+        """
+        end = time.monotonic() + seconds
+        while not self._stopping.is_set():
+            if has_left(self.request):
+                raise PeerLeftError("the client closed the connection")
+            left = end - time.monotonic()
+            if left <= 0:
+                return
+            self._stopping.wait(min(left, _NOTICE_SECONDS))
+
+
+def has_left(connection: socket.socket) -> bool:
+    """Return whether the peer of `connection` closed it, without reading what it sent."""
+    before = connection.gettimeout()
+    connection.setblocking(False)  # noqa: FBT003 - the parameter of the standard library
+    try:
+        return not connection.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    finally:
+        connection.settimeout(before)
 
 
 def linger(connection: socket.socket) -> None:

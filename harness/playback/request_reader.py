@@ -138,6 +138,11 @@ class RequestReader:
         """Whether any byte of the next request arrived."""
         return self._deadline is not None
 
+    @property
+    def rest(self) -> bytes:
+        """The bytes that the client sent after the request that was read."""
+        return self._left
+
     def read_body(self, count: Callable[[int], None] = lambda _: None) -> bytes:
         """Return the body of the request whose head was read.
 

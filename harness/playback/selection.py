@@ -28,6 +28,7 @@ from harness.playback.delivery import OPTIONS, Delivery, Wait
 from harness.playback.endpoints import model_document
 from harness.playback.matching import path_of
 from harness.playback.server import MOST_CONNECTIONS, AnswerServer
+from harness.playback.timed import TimedPlayback
 from harness.playback.transports import Answer
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Headers, Interaction, Request
@@ -55,11 +56,13 @@ class Recording(msgspec.Struct, frozen=True, dict=True):
         id: the id of the scenario or cassette, such as `qwen/two-calls`.
         cassette: a cassette with at least one interaction.
         describe: returns further facts about it for the index.
+        timed: plays the script of a timing scenario instead of the turns; None for all others.
     """
 
     id: str
     cassette: Cassette
     describe: Callable[[], dict[str, Any]] = dict
+    timed: TimedPlayback | None = None
 
     @cached_property
     def replies(self) -> tuple[int, ...]:
@@ -160,6 +163,8 @@ class SelectionServer(AnswerServer):
             recording = self._recordings.get(model)
         if recording is None:
             raise self._unknown(parts, model)
+        if recording.timed is not None:
+            return recording.timed.answer(request, wait)
         interaction = self._interaction(recording, delivery.turn, request)
         _check_endpoint(recording, interaction, rest)
         return delivery.deliver(interaction, delivery.reads(interaction), wait)

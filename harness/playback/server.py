@@ -21,6 +21,7 @@ from harness.playback.handler import (
     BODILESS,
     REFUSAL_SECONDS,
     AnswerHandler,
+    AnswerRequest,
     linger,
     refuse_connection,
 )
@@ -266,23 +267,29 @@ class AnswerServer(LoopbackServer):
 
     Args:
         answer: returns the answer to a request; several threads call it. It gets a function that
-            sleeps for some seconds, and returns early when the server stops.
+            sleeps for some seconds, returns early when the server stops, and raises an exception
+            when the client leaves.
         port: 0 for any free port.
         most_connections: the maximum; further connections get status 503.
         daemon: whether the process may exit while the server's threads run.
     """
 
     advice = "try again later, or raise the limit with --connections"
+    # Whether a WebSocket session is closed after its first response.
+    closes_sessions: ClassVar[bool] = False
 
     def __init__(
         self,
-        answer: Callable[[Request, Callable[[float], object]], Answer],
+        answer: AnswerRequest,
         *,
         port: int = 0,
         most_connections: int = MOST_CONNECTIONS,
         daemon: bool = False,
     ) -> None:
-        handler = partial(AnswerHandler, lambda request: answer(request, self.stopping.wait))
+
+        def handler(*connection: Any) -> AnswerHandler:  # noqa: ANN401 - the arguments of socketserver
+            return AnswerHandler(answer, self.stopping, self.closes_sessions, *connection)
+
         super().__init__(handler, port, most_connections=most_connections, daemon=daemon)
 
 
@@ -322,6 +329,8 @@ def check_sendable(cassette: Cassette) -> None:
     """
     for index, interaction in enumerate(cassette.interactions):
         status = interaction.status
+        if interaction.in_session:
+            continue
         if status not in _FINAL_STATUSES or (status in BODILESS and interaction.body):
             raise UsageError(
                 f"interaction {index} cannot be sent over HTTP: expected a status from 200 on that "

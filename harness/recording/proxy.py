@@ -9,16 +9,24 @@ import re
 from functools import partial
 from http import HTTPStatus
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from harness.errors import BlockedRequestError, UsageError
 from harness.playback.handler import LoopbackHandler
+from harness.playback.request_head import RequestHead
 from harness.playback.server import LoopbackServer
 from harness.playback.transports import HOP_BY_HOP, RawHeaders, is_sendable
+from harness.playback.websocket import (
+    INSTALL_HINT,
+    WebSocketConnection,
+    is_available,
+    is_upgrade,
+)
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.secrets.credentials import scrub_address
+from harness.recording.session_relay import SessionJournal, recover_sessions, relay_session
 from harness.recording.upstream import (
     Connections,
     UpstreamError,
@@ -55,8 +63,13 @@ class RecordingProxy(LoopbackServer):
 
     def __init__(self, recorder: Recorder, upstream: str, *, port: int = 0) -> None:
         self._connections = Connections()
+        self._cassette = recorder.path
         handler = partial(_Handler, recorder, parse_upstream(upstream), self._connections)
         super().__init__(handler, port)
+
+    def __enter__(self) -> Self:
+        list(recover_sessions(self._cassette))
+        return super().__enter__()
 
     def __exit__(self, *raised: object) -> None:
         self._connections.close()  # a server may be silent for minutes
@@ -101,6 +114,9 @@ class _Handler(LoopbackHandler):
             self.refuse(HTTPStatus.BAD_REQUEST, reason)
             return
         sent = _upstream_request(request, self._upstream, target)
+        if self.head is not None and is_upgrade(self.head):
+            self._relay_session(sent, self.head)
+            return
         try:
             answer = self._recorder.play(sent)
         except BlockedRequestError as error:
@@ -113,6 +129,16 @@ class _Handler(LoopbackHandler):
             self._relay(sent)
         except UpstreamError as error:
             self.refuse(HTTPStatus.BAD_GATEWAY, f"no response from the upstream: {error.what}")
+
+    def _relay_session(self, request: Request, head: RequestHead) -> None:
+        """Relay a WebSocket connection, and record it as a cassette next to the others."""
+        self._closing = True
+        if not is_available():
+            self.refuse(HTTPStatus.NOT_IMPLEMENTED, INSTALL_HINT)
+            return
+        recorder = self._recorder
+        journal = SessionJournal(recorder.path, request, recorder.scrubber)
+        relay_session(WebSocketConnection(self.request, head, self._reader.rest), request, journal)
 
     def _relay(self, request: Request) -> None:
         connections = self._connections

@@ -11,10 +11,12 @@ from typing import Final, TypeAlias
 
 from harness.reporting.report import Report, cut_text
 from harness.reporting.words import unjudged_fields
-from harness.results.result import Result
+from harness.results.result import CASSETTE_PREFIX, LOG_PREFIX, Result
 
 Value: TypeAlias = str | int | tuple[str, ...]
 
+# What the id of a subject without a scenario starts with.
+RECORDINGS: Final = (CASSETTE_PREFIX, LOG_PREFIX)
 # The names are the fields of the filter, which docs/reference/report.md documents. Most of them
 # are attributes of a result.
 _NAMES: Final = (
@@ -60,6 +62,7 @@ COLUMNS: Final[Mapping[str, Callable[[Result], Value]]] = {
     ),
     "why": lambda each: tuple(sorted({why for _, why in _failed_turns(each)})),
     "quirk": attrgetter("quirks"),
+    "recording": lambda each: "yes" if each.scenario.startswith(RECORDINGS) else "no",
     "unjudged": unjudged_fields,
     "rule": lambda each: tuple(sorted({finding.rule for finding in each.reported})),
     "should": _should_causes,

@@ -11,13 +11,17 @@ from harness.results.cost import (
     beyond_limits,
 )
 
-COST_HEAD: Final = ("dialect", "deltas", "time / floor", "growth", "memory / body", "held back")
+COST_HEAD: Final = (
+    *("dialect", "deltas", "time / floor", "growth", "memory / body"),
+    *("held back", "held arguments"),
+)
 # The limits of the SHOULD rules, by column.
 COST_LIMITS: Final = {
     "time / floor": f"{MOST_TIME:g} in the shortest stream",
     "growth": f"{MOST_GROWTH:g}",
     "memory / body": f"{MOST_MEMORY:g}",
     "held back": f"{MOST_HELD_BACK:,} B",
+    "held arguments": f"{MOST_HELD_BACK:,} B",
 }
 _BEYOND: Final = " !"
 _UNKNOWN: Final = "not measured"
@@ -31,6 +35,7 @@ def cost_cells(cost: Cost) -> tuple[str, ...]:
         "growth": "" if cost.growth is None else f"{cost.growth:.2f}",
         "memory": "" if cost.memory is None else f"{cost.memory:.2f}",
         "held_back": "" if cost.held_back is None else f"{cost.held_back:,} B",
+        "held_arguments": "" if cost.held_arguments is None else f"{cost.held_arguments:,} B",
     }
     measured = (
         f"{text}{_BEYOND * (name in beyond)}" if text else _UNKNOWN for name, text in shown.items()

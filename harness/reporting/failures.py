@@ -3,7 +3,7 @@
 Violated SHOULD rules come last, because they do not make a cell fail.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -13,7 +13,7 @@ from harness.results.result import Result
 from harness.results.run import Header, Run
 from harness.results.scenario_evidence import ScenarioEvidence
 from harness.verdicts.causes import FailureCause, group_causes
-from harness.verdicts.gate import Gate, replay_command, repro_command
+from harness.verdicts.gate import Gate, replay_command
 
 FAILING_NO_CELL: Final = "SHOULD rules violated, which fail no cell"
 
@@ -102,3 +102,13 @@ def failure_of(
         ),
         accepted=sum(cell in accepted for cell in group.all_cells),
     )
+
+
+def repro_command(result: Result, places: Sequence[str], *, has_script: bool) -> str:
+    """Return the command that writes a script which shows the failure of `result`.
+
+    It is "" for conversations and for clients without scripts.
+    """
+    if result.kind != "turns" or not has_script:
+        return ""
+    return replay_command(result.cell, places).replace("harness replay", "harness repro", 1)

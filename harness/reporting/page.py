@@ -39,6 +39,7 @@ from harness.reporting.pages.inputs import inputs_page, shown_inputs
 from harness.reporting.pages.method import method_page
 from harness.reporting.pages.normalizers import agents_page, normalizers_page
 from harness.reporting.pages.overview import overview_page
+from harness.reporting.pages.pair import pair_page
 from harness.reporting.pages.peers import group_squares, peers_page
 from harness.reporting.pages.quirks import quirks_page
 from harness.reporting.pages.rankings import matrix_page, models_page, prompts_page
@@ -64,49 +65,103 @@ if TYPE_CHECKING:
     import jinja2
 
 
-class Page(msgspec.Struct, frozen=True):
-    """A page of the report; its template is the file `templates/pages/ID.html.j2`.
+class Part(msgspec.Struct, frozen=True):
+    """A part of a page; its template is the file `templates/pages/ID.html.j2`.
 
     Fields:
         id: the name of the template and of the link.
-        title: the heading, and the name in the list of pages.
-        group: the heading of its group in the list of pages.
+        title: the heading, if the page has several parts.
         view: computes the data of the template, which gets it as `view`.
-        count: computes the number next to the name in the list; 0 for no number.
+        is_shown: whether the part has anything to show.
     """
 
     id: str
     title: str
-    group: str
     view: Callable[[Report], Any]
-    count: Callable[[Any], int] = lambda _: 0
+    is_shown: Callable[[Any], bool] = lambda _: True
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A page of the report: one or more parts, of which it shows those that are not empty.
+
+    Fields:
+        id: the name of the link.
+        is_shown: whether the list of pages has it, if it is not empty.
+        is_reference: whether it is in the menu of references.
+    """
+
+    id: str
+    title: str
+    parts: tuple[Part, ...]
+    is_shown: Callable[[Report], bool] = lambda _: True
+    is_reference: bool = False
+
+    def is_in(self, report: Report) -> bool:
+        """Return whether `report` has this page."""
+        parts = any(part.is_shown(report.of(part.view)) for part in self.parts)
+        return parts and self.is_shown(report)
+
+
+def _page(name: str, title: str, view: Callable[[Report], Any], **more: Any) -> Page:  # noqa: ANN401 - fields of a page
+    is_shown = more.pop("has", lambda _: True)
+    return Page(name, title, (Part(name, title, view, is_shown),), **more)
 
 
 _total: Final = attrgetter("total")
 
 
-def _ranked(view: Any) -> int:  # noqa: ANN401 - the view of any page with a ranking
-    return len(view.board.rows)
+def _is_ranked(view: Any) -> bool:  # noqa: ANN401 - the view of any page with a ranking
+    return bool(view.board.rows)
+
+
+def _chose_recordings(report: Report) -> bool:
+    return report.run.header.selection.chose_recordings
 
 
 PAGES: Final = (
-    Page("overview", "Overview", "This run", overview_page),
-    Page("failures", "Failures", "This run", failures_page, attrgetter("must_count")),
-    Page("replays", "Results", "This run", replays_page, _total),
-    Page("inputs", "Side by side", "This run", inputs_page, lambda view: len(view.inputs)),
-    Page("conversations", "Conversations", "This run", conversations_page, _total),
-    Page("models", "Models", "Rankings", models_page, _ranked),
-    Page("prompts", "Prompts", "Rankings", prompts_page, _ranked),
-    Page("matrix", "Matrix", "Rankings", matrix_page),
-    Page("normalizers", "Normalizers", "Rankings", normalizers_page, _ranked),
-    Page("peers", "Peers", "Rankings", peers_page, _total),
-    Page("agents", "Agents", "Rankings", agents_page, _ranked),
-    Page("quirks", "Quirks", "Rankings", quirks_page, len),
-    Page("compare", "Compare", "Over time", compare_page),
-    Page("trends", "Trends", "Over time", trends_page),
-    Page("cassettes", "Cassettes", "Basis", cassettes_page, _total),
-    Page("method", "Method", "Basis", method_page),
-    Page("cases", "Cases", "This run", cases_page, lambda view: len(view.cases)),
+    _page("overview", "Overview", overview_page),
+    Page(
+        "failures",
+        "Failures",
+        (
+            Part("failures", "Causes", failures_page, lambda it: bool(it.failures or it.turns)),
+            Part("cases", "Cases", cases_page, lambda view: bool(view.cases)),
+        ),
+    ),
+    _page("replays", "Results", replays_page),
+    Page(
+        "clients",
+        "Compare clients",
+        (
+            Part("pair", "Two clients on the same bytes", pair_page, lambda it: len(it.names) > 1),
+            Part("normalizers", "Normalizers", normalizers_page, _is_ranked),
+            Part("agents", "Agents", agents_page, _is_ranked),
+            Part("peers", "Third-party libraries", peers_page, lambda view: view.total > 0),
+            Part("inputs", "Side by side", inputs_page, lambda view: bool(view.inputs)),
+        ),
+    ),
+    Page(
+        "models",
+        "Models",
+        (
+            Part("models", "Models", models_page, _is_ranked),
+            Part("prompts", "Prompts", prompts_page, _is_ranked),
+            Part("matrix", "Models by prompts", matrix_page, _is_ranked),
+        ),
+        is_shown=_chose_recordings,
+    ),
+    Page(
+        "changes",
+        "Changes",
+        (
+            Part("compare", "Since the last run", compare_page, bool),
+            Part("trends", "Over several runs", trends_page, lambda view: bool(view.trends)),
+        ),
+    ),
+    _page("quirks", "Quirks", quirks_page, has=bool, is_reference=True),
+    _page("cassettes", "Cassettes", cassettes_page, has=_total, is_reference=True),
+    _page("conversations", "Conversations", conversations_page, has=_total, is_reference=True),
+    _page("method", "Method", method_page, is_reference=True),
 )
 
 _PACKAGE: Final = "harness.reporting"
@@ -116,7 +171,7 @@ _STYLE: Final = (
 )
 _SCRIPT: Final = (
     *("state", "theme", "tables", "copy", "rows", "query", "replays", "sheet", "steps"),
-    *("find", "cases", "pages", "keys", "live"),
+    *("find", "cases", "pair", "pages", "keys", "live"),
 )
 
 
@@ -170,12 +225,13 @@ def render_page(
         loaded: the run as a database, if the caller has loaded it already.
     """
     with open_report(run, context, gate, loaded) as report:
-        views = {page.id: report.of(page.view) for page in PAGES}
+        pages = [page for page in PAGES if page.is_in(report)]
+        views = {part.id: report.of(part.view) for page in PAGES for part in page.parts}
         values = _values_of_all_pages(report)
     template = _environment().get_template("page.html.j2")
     return template.render(
         values,
-        pages=PAGES,
+        pages=pages,
         views=views,
         style=Markup(style_sheet()),  # noqa: S704 - our own file, and its digest is in the policy
         script=Markup(script_text()),  # noqa: S704 - as the style
@@ -183,10 +239,28 @@ def render_page(
     )
 
 
-def render_section(report: Report, page: Page) -> str:
-    """Return one page of `report` as HTML, without the frame and the other pages."""
-    template = _environment().get_template(f"pages/{page.id}.html.j2")
-    return template.render(_values_of_all_pages(report), view=report.of(page.view))
+def render_part(report: Report, part: Part) -> str:
+    """Return one part of a page of `report` as HTML, without the frame and the other parts."""
+    template = _environment().get_template(f"pages/{part.id}.html.j2")
+    return template.render(_values_of_all_pages(report), view=report.of(part.view))
+
+
+def render_site_page(name: str, **values: Any) -> str:  # noqa: ANN401 - what the template shows
+    """Return a page or a badge of the static site; its template is `templates/site/NAME.html.j2`.
+
+    The pages have no script.
+    """
+    style = f"style-src '{_source_digest(style_sheet())}'; img-src 'self' data:; base-uri 'none'"
+    return (
+        _environment()
+        .get_template(f"site/{name}.html.j2")
+        .render(
+            **values,
+            style=Markup(style_sheet()),  # noqa: S704 - as in `render_page`
+            policy=f"default-src 'none'; {style}; form-action 'none'",
+            rows=lambda _: 0,
+        )
+    )
 
 
 def _values_of_all_pages(report: Report) -> dict[str, Any]:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 _Id = Annotated[str, msgspec.Meta(pattern="^[A-Z0-9]+(-[A-Z0-9]+)*$")]
 
-Group = Literal["A", "B", "C", "D", "E", "F"]
+Group = Literal["A", "B", "C", "D", "E", "F", "G"]
 
 GROUP_TITLES: Final[dict[Group, str]] = {
     "A": "framing and transport",
@@ -27,6 +27,7 @@ GROUP_TITLES: Final[dict[Group, str]] = {
     "D": "text calls",
     "E": "conversation",
     "F": "other dialects",
+    "G": "time and life cycle",
 }
 Severity = Literal["wrong call executed", "corrupted args", "lost call", "crash", "cosmetic"]
 
@@ -37,7 +38,7 @@ class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Fields:
         id: a name such as `DELTA-ID-EMPTY-LATER`, which no other quirk ever gets.
         group: the chapter of the catalogue: A framing and transport, B deltas, C arguments,
-            D text calls, E conversation, F other dialects.
+            D text calls, E conversation, F other dialects, G time and life cycle.
         summary: what a recorded stream with the quirk contains.
         rule: what a client must do if it receives such a stream.
         severity: what happens in a client that does not follow `rule`.

@@ -37,7 +37,7 @@ class Cost(File, frozen=True):
         held_back: bytes that the client read after the first text arrived, before it emitted text.
         body: the number of bytes in the longest stream.
         not_measured: why the harness measured nothing; "" if it measured the client.
-        not_measured: the reason why not; "" if it was measured.
+        held_arguments: as `held_back`, for the arguments of a call.
     """
 
     dialect: str
@@ -50,6 +50,7 @@ class Cost(File, frozen=True):
     held_back: int | None = None
     body: int = 0
     not_measured: str = ""
+    held_arguments: int | None = None
 
 
 def beyond_limits(cost: Cost) -> dict[str, tuple[str, str]]:
@@ -57,7 +58,7 @@ def beyond_limits(cost: Cost) -> dict[str, tuple[str, str]]:
 
     The time is checked for the shortest stream, because `growth` checks what longer streams add.
     """
-    growth, memory, held_back = cost.growth or 0.0, cost.memory or 0.0, cost.held_back or 0
+    growth, memory = cost.growth or 0.0, cost.memory or 0.0
     time = (cost.time or 0.0) / (cost.growth or 1.0)
     lengths = f"from {cost.shortest} to {cost.deltas} deltas"
     found = {
@@ -67,10 +68,16 @@ def beyond_limits(cost: Cost) -> dict[str, tuple[str, str]]:
             *(memory > MOST_MEMORY, f"{MOST_MEMORY:g} bytes for each byte of the body"),
             f"{memory:.1f} bytes",
         ),
-        "held_back": (
-            *(held_back > MOST_HELD_BACK, f"{MOST_HELD_BACK} bytes held back"),
-            f"{held_back} of {cost.body} bytes",
-        ),
+        **{
+            field: (
+                *((held or 0) > MOST_HELD_BACK, f"{MOST_HELD_BACK} bytes held back"),
+                f"{held} of {cost.body} bytes",
+            )
+            for field, held in (
+                ("held_back", cost.held_back),
+                ("held_arguments", cost.held_arguments),
+            )
+        },
     }
     return {
         field: (f"at most {most}", measured)

@@ -14,11 +14,12 @@ from harness.files.typed import File, Text, convert
 from harness.project import ClientKind
 from harness.results.finding import Came, Level
 
-About = Literal["turns", "conversation", "cost"]
+About = Literal["turns", "conversation", "cost", "time"]
 KINDS: Final[dict[About, tuple[ClientKind, ...]]] = {
     "turns": ("sdk", "gateway"),
     "conversation": ("agent",),
     "cost": ("sdk", "gateway"),
+    "time": ("sdk", "gateway"),
 }
 
 _Sources = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
@@ -61,7 +62,7 @@ class Duty(File, frozen=True):
     Fields:
         duty: what the client must do, in one sentence.
         why: what happens to an agent otherwise, in one sentence.
-        about: what the rule judges: turns, a conversation, or cost.
+        about: what the rule judges: turns, a conversation, cost, or time.
         fault: what a client does that violates the rule, as the end of a sentence.
         source, level: as in `Ruling`, for clients and streams without an exception.
         quirks: ids of quirks that the rule is about.

@@ -20,6 +20,7 @@ _KIND_OF_MUTANTS: Final[dict[About, ClientKind]] = {
     "turns": "gateway",
     "conversation": "agent",
     "cost": "gateway",
+    "time": "gateway",
 }
 TABLE: Final = "kill-table.json"
 _SENSITIVITY: Final = "sensitivity.json"
@@ -46,7 +47,7 @@ class MeasuredKill(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):
     """One row of the kill table as the report shows it, with the results of the fuzzer.
 
     Fields:
-        about: what the rule judges: turns, a conversation, or cost.
+        about: what the rule judges: turns, a conversation, cost, or time.
         level, title: the level of the rule for the mutant's kind of client, and the rule's title.
         fuzz_median, fuzz_worst: number of inputs that the fuzzer needs to find the mutant, over
             all random seeds; None if not measured, or if it failed with one of the seeds.

@@ -20,6 +20,8 @@ from harness.wire.cuts import Chunking
 # What the id of a cassette without a scenario starts with, and that of a logged conversation.
 CASSETTE_PREFIX: Final = "cassette:"
 LOG_PREFIX: Final = "log:"
+# The kinds of results of which `normalizer` is a normalizer, and not an agent.
+NORMALIZER_KINDS: Final = ("turns", "timing")
 
 
 def area_of(scenario: str) -> str:
@@ -113,6 +115,22 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     whole: bool = True
 
 
+class TimingFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a client ended a timing scenario.
+
+    Fields:
+        ended: `answered`, `failed`, `left` (its consumer left, or it gave no end), or `hung`.
+        requests: the number of requests that it sent.
+        calls: the number of calls that agent code may execute.
+        unjudged: why the cell was not judged; "" if it was.
+    """
+
+    ended: str
+    requests: int
+    calls: int = 0
+    unjudged: str = ""
+
+
 class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Facts about the cassette of a cell, so that a report does not need the cassette.
 
@@ -155,8 +173,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
         replays: the number of chunkings that the harness replayed.
         turns: facts about one turn for each interaction, with an unsplit body.
         text_dialect: the text dialect of the scenario; "" if it has no text calls.
-        kind: what the cell judges, the turns of a cassette or a conversation. A `log` of a
-            conversation is only counted, so its outcome is always unsupported.
+        kind: what the cell judges, the turns of a cassette, a conversation, or times (`timing`). A
+            `log` of a conversation is only counted, so its outcome is always unsupported.
         conversation: facts about the conversation; None for turns, and if the cell did not run.
         source: facts about the cassette; None in runs of older harnesses.
         cause: the cause of the worst finding; "" if the cell did not fail.
@@ -164,6 +182,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
             in runs of older harnesses.
         left_out: indexes of turns that were not judged, because no server is known to send them.
         unsupported: why a gateway could not be judged; the key is missing in the file without it.
+        timing: facts about a timing scenario; the key is missing for other cells.
     """
 
     cell: str
@@ -185,13 +204,14 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
     dialect: str
     origin: str
     text_dialect: str = ""
-    kind: Literal["turns", "conversation", "log"] = "turns"
+    kind: Literal["turns", "conversation", "log", "timing"] = "turns"
     conversation: ConversationFacts | None = None
     source: CassetteFacts | None = None
     cause: str = ""
     evidence: ScenarioEvidence | None = None
     left_out: tuple[int, ...] = ()
     unsupported: str | msgspec.UnsetType = msgspec.UNSET
+    timing: TimingFacts | msgspec.UnsetType = msgspec.UNSET
 
     def evidence_of(self, finding: Finding) -> ScenarioEvidence | None:
         """Return what shows that a server sends the stream of `finding`: of its turn, or else."""

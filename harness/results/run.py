@@ -12,6 +12,7 @@ from harness.results.case import Case
 from harness.results.conversation_case import ConversationCase
 from harness.results.peer_facts import PeerFacts
 from harness.results.result import Result
+from harness.shipped import BUNDLED
 
 SCHEMA = 3
 
@@ -89,6 +90,11 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
     left_out: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
     recordings: bool = False
+
+    @property
+    def chose_recordings(self) -> bool:
+        """Whether recordings count for clients: the user selected them, or only other files."""
+        return self.recordings or bool(self.paths and BUNDLED not in self.paths)
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -144,7 +144,9 @@ def _import_in_worker(
 
 
 def _normalizer_without_code(name: str) -> Normalizer:
-    return replace(normalizers.load_normalizer(name), normalize=_not_here, link=None)
+    found = normalizers.load_normalizer(name)
+    timed = None if found.timed is None else replace(found.timed, run=_not_here)
+    return replace(found, normalize=_not_here, link=None, timed=timed)
 
 
 def _agent_without_code(name: str) -> Agent:

@@ -14,7 +14,11 @@ from harness.runs.load import load_subject
 from harness.runs.plan import Subject, subject_id
 from harness.wording import nearest
 
-_BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}
+_BY_SUBJECT: Final[dict[str, Callable[[Subject], str]]] = {
+    "id": subject_id,
+    "area": lambda subject: area_of(subject_id(subject)),
+    "kind": lambda subject: subject.judges,
+}
 _BY_CONTENT: Final[dict[str, Callable[[LoadedSubject], Iterable[str]]]] = {
     "dialect": lambda loaded: {each.dialect for each in loaded.cassette.interactions},
     "provider": lambda loaded: (loaded.cassette.provider,),
@@ -23,7 +27,7 @@ _BY_CONTENT: Final[dict[str, Callable[[LoadedSubject], Iterable[str]]]] = {
     "evidence": lambda loaded: (loaded.evidence.kind if loaded.evidence else "",),
     "quirk": lambda loaded: loaded.scenario.quirks if loaded.scenario else (),
 }
-FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)
+FILTER_KEYS: Final = (*_BY_SUBJECT, *_BY_CONTENT)
 _ABOUT_MODELS: Final = ("model:", "prompt:", f"id:{CASSETTE_PREFIX}")
 
 
@@ -64,8 +68,8 @@ def _parse_filter(word: str) -> tuple[str, str]:
 def _matches(subject: Subject, key: str, glob: str) -> bool:
     if subject.kind == "unreadable":
         return True
-    if key in _BY_ID:
-        return fnmatchcase(_BY_ID[key](subject_id(subject)), glob)
+    if key in _BY_SUBJECT:
+        return fnmatchcase(_BY_SUBJECT[key](subject), glob)
     if subject.kind == "log":  # it has no cassette
         return False
     try:

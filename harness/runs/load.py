@@ -17,6 +17,7 @@ from harness.judging.judge import (
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
+from harness.judging.timing.script import require_playable
 from harness.normalizers.protocol import CAPABILITIES
 from harness.providers import UNKNOWN
 from harness.recording.identify import identify
@@ -62,6 +63,8 @@ def load_subject(subject: Subject) -> LoadedSubject:
     cassette = _cassette(scenario.cassette, subject)
     if scenario.conversation is not None:
         _check_conversation(scenario, cassette, subject.path)
+    elif scenario.timing is not None:
+        require_playable(scenario.timing, cassette, subject.path)
     elif len(scenario.expect) != len(cassette.interactions):
         raise UnreadableError(
             f"expect: {len(cassette.interactions)} turns wanted, one for each interaction of "

@@ -30,6 +30,7 @@ class Subject(msgspec.Struct, frozen=True):
         conversation: whether the subject judges agents instead of normalizers.
         index: index of the conversation in a log file; 0 for other files.
         agent: name of the agent that a log file states; "" for other files.
+        timing: whether the scenario is about times and breaks.
         is_own: whether the scenario states that no server is known to send its stream.
     """
 
@@ -41,11 +42,19 @@ class Subject(msgspec.Struct, frozen=True):
     index: int = 0
     agent: str = ""
     is_own: bool = False
+    timing: bool = False
+
+    @property
+    def judges(self) -> Literal["turns", "conversation", "timing"]:
+        """What the subject judges: turns, a conversation, or times and breaks."""
+        if self.timing:
+            return "timing"
+        return "conversation" if self.conversation or self.kind == "log" else "turns"
 
     @property
     def of_turns(self) -> bool:
-        """Whether normalizers, and not agents, are judged on the subject."""
-        return self.kind in ("scenario", "cassette") and not self.conversation
+        """Whether the subject judges turns, and not conversations of agents or times."""
+        return self.kind in ("scenario", "cassette") and not (self.conversation or self.timing)
 
 
 @lru_cache(_SUBJECTS)

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from harness.errors import UnscrubbedError
 from harness.judging.judge import LoadedSubject
 from harness.recording.secrets.credentials import is_secret_name
-from harness.recording.secrets.detectors import is_mixed, is_placeholder
 from harness.recording.secrets.known import KnownSecrets, known_secrets
 from harness.recording.secrets.scan import without_secrets
 from harness.recording.secrets.scrubber import Scrubber
+from harness.recording.secrets.values import is_mixed, is_placeholder
 from harness.results.case import Case
 from harness.results.result import Result
 from harness.results.run import AnyCase

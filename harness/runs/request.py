@@ -11,10 +11,11 @@ import msgspec
 
 from harness.conversation.discovery import default_agent_names
 from harness.dialects.table import DIALECTS
-from harness.errors import UnreadableError, UsageError
+from harness.errors import HarnessError, UnreadableError, UsageError
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.normalizers.discovery import default_normalizer_names
 from harness.project import SelectedEvidence, project
+from harness.runs.declared import declared_normalizer
 from harness.runs.filters import filter_subjects
 from harness.runs.judge_job import is_left_out
 from harness.runs.load import load_subject
@@ -168,7 +169,8 @@ def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
     evidence = evidence or project().table.evidence
     judged = (*subjects, *recorded.subjects)
-    planned = plan(judged, chosen.normalizers, chosen.agents, requirement_set, evidence)
+    named = plan(judged, chosen.normalizers, chosen.agents, requirement_set, evidence)
+    planned = tuple(job for job in named if not job.subject.timing or _takes_part(job.normalizer))
     left_out = dict.fromkeys(filter(is_left_out, planned))
     return RequestedCells(
         paths=places,
@@ -181,6 +183,14 @@ def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
         evidence=evidence,
         left_out=tuple(left_out),
     )
+
+
+def _takes_part(normalizer: str) -> bool:
+    """Return whether a client sends its own requests, and so takes part in timing scenarios."""
+    try:
+        return declared_normalizer(normalizer).timed is not None
+    except HarnessError:  # a run of the cell says what is wrong
+        return True
 
 
 def without_skipped(

@@ -28,8 +28,9 @@ from harness.shipped import BUNDLED, SHARED_FOLDERS
 _FOLDERS = 1024
 _RECORDINGS = frozenset({"cassette", "log"})
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
-_SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
+_SCENARIO = re.compile(rb"^(expect|conversation|timing|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
+_TIMING = re.compile(rb"^timing:", re.MULTILINE)
 _OWN = re.compile(rb"^evidence:\s*(?:\{\s*)?['\"]?own['\"]?\s*:", re.MULTILINE)
 _CASSETTE = re.compile(rb"^interactions:", re.MULTILINE)
 _VCRPY_ADDRESS = re.compile(rb"^ +(?:- )?uri:", re.MULTILINE)
@@ -204,7 +205,9 @@ def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | N
         cassette = match[1].decode("utf-8", "replace") if match else ""
         subject = Subject("scenario", path, roots, conversation=conversation)
         is_own = _OWN.search(head) is not None
-        return _Recognized(msgspec.structs.replace(subject, is_own=is_own), cassette)
+        is_timing = _TIMING.search(head) is not None
+        subject = msgspec.structs.replace(subject, is_own=is_own, timing=is_timing)
+        return _Recognized(subject, cassette)
     if kind == b"cassette":
         root = _root_of_cassette(os.path.dirname(path), base, named=named)
         return _Recognized(Subject("cassette", path, (root,)))

@@ -12,7 +12,7 @@ import msgspec
 
 from harness import __version__
 from harness.project import project
-from harness.results.result import Result
+from harness.results.result import NORMALIZER_KINDS, Result
 from harness.results.run import SCHEMA, Footer, Header, Run, Selection
 from harness.runs.declared import declared_agent, declared_normalizer, facts_of, facts_of_agent
 from harness.runs.existing_names import existing_names
@@ -84,7 +84,7 @@ def _judge_rules(results: list[Result], today: date) -> tuple[bool, tuple[str, .
 
 def _run_of(results: list[Result]) -> Run:
     """Return a run with these results, because the gate judges runs."""
-    normalizers = dict.fromkeys(it.normalizer for it in results if it.kind == "turns")
+    normalizers = dict.fromkeys(it.normalizer for it in results if it.kind in NORMALIZER_KINDS)
     agents = dict.fromkeys(it.normalizer for it in results if it.kind == "conversation")
     header = Header(
         schema=SCHEMA,

@@ -13,6 +13,7 @@ from harness import shipped
 from harness.errors import HarnessError
 from harness.judging.replaying import Cuts
 from harness.project import project
+from harness.reporting.failures import repro_command
 from harness.reporting.text.failure import failure_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
@@ -37,7 +38,7 @@ from harness.testing.session import (
     plan_of,
 )
 from harness.verdicts.expectations import AcceptedFailure, entry_for_cell
-from harness.verdicts.gate import replay_command, repro_command
+from harness.verdicts.gate import replay_command
 from harness.verdicts.policy import GatePolicy, expectations_of, policy_of
 
 CellFailed = pytest.fail.Exception

@@ -9,6 +9,7 @@ from harness.text_calls.json_calls import ARGUMENTS_KEYS, NAME_KEYS, read_json_c
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.stage import read_text_calls
 from harness.text_calls.table import MARKERS, TEXT_DIALECTS
+from harness.text_calls.template import ResponseTemplate, load_response_template
 
 __all__ = [
     "ARGUMENTS_KEYS",
@@ -16,9 +17,11 @@ __all__ = [
     "NAME_KEYS",
     "TEXT_DIALECTS",
     "Context",
+    "ResponseTemplate",
     "TextDialect",
     "TextPolicy",
     "WrittenCall",
+    "load_response_template",
     "read_json_calls",
     "read_text_calls",
 ]

@@ -80,6 +80,10 @@ class ActionScanner:
         """Whether no visible text, no call and no reply has arrived."""
         return self._phase in (self._thinking, self._others) and self._other.blank
 
+    def begin_prompt(self, prompt_end: str) -> None:
+        """Read what the prompt contains of the reply."""
+        self.feed(prompt_end)
+
     def begin_reply(self) -> str:
         """Mark all text so far as part of the prompt; return the part that may still be emitted."""
         self._emitted.clear()

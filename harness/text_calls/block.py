@@ -10,8 +10,10 @@ from harness.text_calls.boundaries import MORE, Ending, end_of, literal_end
 from harness.text_calls.context import Context
 from harness.text_calls.dialect import HEAD_CHARACTERS, BlockStart, Offered, Section, TextDialect
 from harness.text_calls.dialects.think import THINK, TOKENS
+from harness.text_calls.early import EarlyCalls
 from harness.text_calls.line_ends import Output
 from harness.text_calls.policy import TextPolicy
+from harness.text_calls.streamed import BlockStream
 
 
 class Transcript:
@@ -193,6 +195,8 @@ class Block(msgspec.Struct):
         over: no more text belongs to the block.
         closed: its end was found.
         named: the reasoning ended before the block did.
+        stream: reads its calls while the text arrives; None if they come when it is complete.
+        early: gets what the stream reads.
     """
 
     dialect: TextDialect
@@ -206,6 +210,8 @@ class Block(msgspec.Struct):
     over: bool = False
     closed: bool = False
     named: bool = False
+    stream: BlockStream | None = None
+    early: EarlyCalls | None = None
 
     @property
     def raw(self) -> str:
@@ -253,6 +259,8 @@ class Block(msgspec.Struct):
         self.pieces.append(piece)
         self.taken += len(piece)
         self.window = max(_FIRST_WINDOW, self.taken)
+        if self.early is not None and self.stream is not None and not self.stream.over:
+            self.early.read(self.stream, piece)
 
 
 def new_block(dialect: TextDialect, opener: str, drafts: Section | None, *, shown: bool) -> Block:

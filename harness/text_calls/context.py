@@ -12,7 +12,8 @@ from typing import Final
 
 # A name as long as this is none that matters.
 _LONGEST: Final = 40
-_TAG: Final = re.compile(rf"<(/?+)([^\s<>/=]{{0,{_LONGEST}}}+)")
+# Its name may follow in the next text.
+_TAG: Final = re.compile(rf"<(/?+)([^\s<>/=]{{1,{_LONGEST}}}+|\Z)")
 _CODE: Final = frozenset(("code", "pre", "samp", "kbd"))
 _MOST: Final = 64
 

@@ -9,13 +9,16 @@ result never depends on where the text was split.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from harness.text_calls.boundaries import Ending, Head, any_of
 from harness.text_calls.policy import Untyped
 from harness.turns.turn import Tool
+
+if TYPE_CHECKING:
+    from harness.text_calls.streamed import BlockStream
 
 
 class WrittenCall(msgspec.Struct, frozen=True):
@@ -269,6 +272,13 @@ class TextDialect(ABC):
         It must never raise. With None, the block of a dialect that is not explicit becomes text. An
         explicit dialect must report such content as a `WrittenCall` with an `error`.
         """
+
+    def stream(self, _opener: str, _offered: Offered) -> "BlockStream | None":
+        """Return a new object that reads the calls of one block while its text arrives.
+
+        None if what follows the block decides whether its calls count, or how they are read.
+        """
+        return None
 
     def ends_value(self, _marker: str) -> bool:
         """Return whether a marker in `orphans` closes an unquoted value, and not only a call."""

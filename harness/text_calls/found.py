@@ -8,6 +8,7 @@ import msgspec
 from harness.text_calls.dialect import Offered, TextDialect, WrittenCall
 from harness.text_calls.native import clean_name
 from harness.text_calls.policy import TextPolicy
+from harness.text_calls.streamed import StreamedCall
 
 _LEFTOVER = "the text contains a closing marker of a call, and no call that it could close"
 _AMBIGUOUS = "a closing marker follows the call too: the end of its last value is not known"
@@ -21,6 +22,7 @@ class Found(msgspec.Struct):
         raw: the block that contained it, including its opening marker.
         closed: whether its closing marker arrived.
         tails: closing markers after the block. Only the last call of the block stores them.
+        streamed: the call as it was started before the end of the turn; None if it was not.
     """
 
     call: WrittenCall
@@ -28,6 +30,7 @@ class Found(msgspec.Struct):
     raw: str
     closed: bool
     tails: list[str] = msgspec.field(default_factory=list)
+    streamed: StreamedCall | None = None
 
     @property
     def tail(self) -> str:

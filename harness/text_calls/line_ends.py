@@ -54,6 +54,10 @@ class Output:
 
     def emit(self, text: str, *, as_reasoning: bool) -> None:
         """Emit text, but hold back the line ends at its end."""
+        if as_reasoning == self._as_reasoning and not self._divider and self.passes(text):
+            self._dropped = ""
+            self._emitted.append((as_reasoning, text))
+            return
         if as_reasoning != self._as_reasoning:
             self._append(self.held)
             self.held, self._dropped = "", self._dropped and ""

@@ -22,7 +22,7 @@ from harness.turns.json_prefix import PrefixState, scan
 
 CALL: Final = re.compile(r"\s*+([^\W\d][\w.\-]*+)[ \t]*+\(")
 
-_STRING = (
+STRING: Final = (
     r"(?P<prefix>[a-zA-Z]{0,2})(?P<string>"
     r"'''(?:[^'\\]++|\\.|'(?!''))*+'''|"
     r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|'
@@ -34,11 +34,11 @@ _NUMBER = (
     r"(?![\w.])"
 )
 _TOKEN = re.compile(
-    rf"\s*+(?:{_STRING}|{_NUMBER}|(?P<word>[^\W\d]\w*+)|(?P<sign>\*\*|[\[\]{{}}(),:=]))", re.DOTALL
+    rf"\s*+(?:{STRING}|{_NUMBER}|(?P<word>[^\W\d]\w*+)|(?P<sign>\*\*|[\[\]{{}}(),:=]))", re.DOTALL
 )
 _KEYWORD = re.compile(r"\s*+(?:([^\W\d][\w.\-]*+)\s*+=(?!=)|(\*\*))")
 # A string whose end is missing is looked at no further: all after it may belong to it.
-_SKIM = re.compile(rf"{_STRING}|(?P<cut>['\"])|[()\[\]{{}}]", re.DOTALL)
+_SKIM = re.compile(rf"{STRING}|(?P<cut>['\"])|[()\[\]{{}}]", re.DOTALL)
 _SPACE = re.compile(r"\s*+")
 _NAMES: Final = {"true": "True", "false": "False", "null": "None"}
 # Of Python, and of JSON -> of JSON.
@@ -231,6 +231,15 @@ def _unescaped(match: "re.Match[str]") -> str:
         return unicodedata.lookup(literal) if kind == "name" else chr(int(literal, 16))
     except (KeyError, ValueError):
         raise _WrongError(f"{match[0]!r} is not a character") from None
+
+
+def read_escape(text: str, at: int) -> tuple[str, int] | None:
+    """Return what the escape at `at` stands for and the index after it; None if it is none."""
+    match = _ESCAPE.match(text, at)
+    try:
+        return (_unescaped(match), match.end()) if match else None
+    except _WrongError:
+        return None
 
 
 def _unknown_escape(letter: str) -> str:

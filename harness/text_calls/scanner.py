@@ -15,13 +15,13 @@ from harness.text_calls.block import (
     Block,
     Opening,
     Place,
-    Transcript,
     new_block,
     opening_of,
     trailing,
 )
 from harness.text_calls.boundaries import end_of
-from harness.text_calls.dialect import Offered, RawBlock, Section, TextDialect
+from harness.text_calls.channel import NEVER, Channel
+from harness.text_calls.dialect import RawBlock, TextDialect
 from harness.text_calls.dialects.bare_json import BARE_JSON
 from harness.text_calls.dialects.think import THINK
 from harness.text_calls.found import (
@@ -34,82 +34,21 @@ from harness.text_calls.found import (
     raw_text,
     void_calls,
 )
-from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stray import Markup, is_stray, line_over, markup_for, over_in
+from harness.text_calls.stray import is_stray, line_over, over_in
 
 _SEPARATORS = re.compile(r"[\s;,]{0,224}")
 _HELD: Final = -1
-_NEVER: Final = -1
 # What follows the name of a tag in a sentence, and no end of thoughts.
 _AFTER_NAMES: Final = " \t,.;:!?)]"
 
 
-class Scanner:
-    """Finds the calls in the text or the reasoning (a channel) of one response.
-
-    Args:
-        offered: the tools of the request. Without tools, only sections begin, and no blocks.
-        policy: what counts as a call.
-        section: the section in which the channel begins. The reasoning channel is one section.
-
-    Fields:
-        found: the calls so far, without those of reasoning that is still open.
-    """
-
-    def __init__(
-        self, offered: Offered, policy: TextPolicy, section: Section | None = None
-    ) -> None:
-        self.found: list[Found] = []
-        self._transcript = Transcript(policy, section)
-        self._offered = offered
-        self._policy = policy
-        self._home = section
-        self._markup = self._markup_in(section)
-        # Dialects whose calls cannot be used in this text, and why.
-        self._voids: dict[TextDialect, str] = {}
-        self._held = ""
-        self._block: Block | None = None
-        self._after: TextDialect | None = None  # what a block was just of
-        self._last: list[Found] = []  # its calls
-        self._pending = Pending()
-        self._shown = self._leftovers = self._cut = False
-        # How many calls were found before a `<think>` that was emitted as text.
-        self._think_shown = _NEVER
-
-    @property
-    def blank(self) -> bool:
-        """Whether no visible text and no call was found yet."""
-        return self._transcript.visible.blank and not self.found
-
-    def begin_reply(self) -> str:
-        """Mark all text so far as part of the prompt; return the part that may still be emitted."""
-        in_block = self._block.raw if self._block else ""
-        self._transcript.output.clear()
-        self._held = "" if self._held.isspace() else self._held
-        return "".join(self._pending.raw) + in_block + self._held
-
-    def take(self) -> list[tuple[bool, str]]:
-        """Return (whether it is reasoning, text) for everything emitted since the last call."""
-        return self._transcript.output.take()
-
-    def passes(self, text: str) -> bool:
-        """Return True if the caller may emit `text` unchanged; False if `feed` must get it."""
-        busy = self._held or self._block or self._after or self._pending.raw
-        if busy or self._section is not self._home:
-            return False
-        begins = self._markup.begins_first if self._at_start else self._markup.begins
-        return not begins(text, 0) and self._transcript.passes(text)
+class Scanner(Channel):
+    """Finds the calls in the text or the reasoning (a channel) of one response."""
 
     def feed(self, text: str) -> None:
         """Process the next part of the text."""
         buffer, self._held = self._held + text, ""
         self._scan(buffer, final=False)
-
-    def settle(self) -> None:
-        """Emit white space that a header may begin with: what follows belongs to this text."""
-        if self._held.isspace():
-            self._transcript.emit(self._held)
-            self._held = ""
 
     def stop(self, token: str) -> None:
         """Process the stop token that the server removed, if it is a known marker."""
@@ -127,14 +66,6 @@ class Scanner:
         self._leftovers, self._cut = with_native_calls, cut
         self._scan(self._held, final=True)
         self._transcript.output.end()
-
-    def resolve(self, *, count: bool) -> None:
-        """Add the calls that were undecided to `found` if `count`; otherwise emit their text."""
-        pending, self._pending = self._pending, Pending()
-        if count:
-            self.found += pending.found
-        else:
-            self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
 
     def _scan(self, buffer: str, *, final: bool) -> None:
         at = 0
@@ -158,19 +89,16 @@ class Scanner:
             return self._between(buffer, at, final=final)
         if self._transcript.in_fence(buffer[at]):
             return self._transcript.emit_code(buffer, at)
-        match = self._markup.search(buffer, at, start=self._at_start)
+        start = self._at_start
+        match = self._markup.search(buffer, at, start=start)
         if match and match.start() == at:
             return self._marker(buffer, at, match[0], final=final)
         stop = found = match.start() if match else len(buffer)
         if not final and len(buffer) - found < self._markup.longest:
             # The marker that was found may be part of a longer one that began before it.
-            stop = min(found, self._markup.held_from(buffer, at, start=self._at_start))
+            stop = min(found, self._markup.held_from(buffer, at, start=start))
         self._transcript.emit(buffer[at:stop])
         return self._hold(buffer, stop) if stop < found else stop
-
-    @property
-    def _at_start(self) -> bool:
-        return self._section is None and self.blank
 
     def _hold(self, buffer: str, at: int) -> int:
         self._held = buffer[at:]
@@ -267,26 +195,16 @@ class Scanner:
             if not quoted:
                 self._transcript.hide()
             drafts = self._section if self._policy.reasoning == "drafts" else None
-            self._block = new_block(dialect, opener, drafts, shown=quoted)
+            self._block = block = new_block(dialect, opener, drafts, shown=quoted)
+            if self._early and not (quoted or self._waits(block) or dialect in self._voids):
+                block.early = self._early
+                block.stream = self._early.stream(dialect, opener, self._offered)
             return at
         self._enter(section)
         if section.voids and dialect not in self._voids:
             self._voids[dialect] = section.voids
             void_calls(self.found, dialect, section.voids)
         return at + section.header
-
-    def _enter(self, section: Section | None) -> None:
-        self.resolve(count=False)
-        self._transcript.enter(section)
-        self._markup = self._markup_in(self._section)
-
-    @property
-    def _section(self) -> Section | None:
-        return self._transcript.section
-
-    def _markup_in(self, section: Section | None) -> Markup:
-        closers = section.closers if section else ()
-        return markup_for(self._policy.dialects, self._policy.bare, closers)
 
     def _end_of_thoughts(self, following: str, *, final: bool) -> bool | None:
         """Process a `</think>` without a start; return whether to hide it, None to wait."""
@@ -299,19 +217,19 @@ class Scanner:
 
     def _end_of_drafts(self) -> bool:
         """Make drafts of calls before a `</think>` without a start; return whether to hide it."""
-        emitted, self._think_shown = self._think_shown, _NEVER
+        emitted, self._think_shown = self._think_shown, NEVER
         blank = self._transcript.visible.blank
         # The template may have opened the reasoning in the prompt, so `</think>` comes alone.
         if self._policy.reasoning == "drafts":
             drafts = self.found[max(emitted, 0) :]
             del self.found[max(emitted, 0) :]
-            if emitted == _NEVER and blank:
+            if emitted == NEVER and blank:
                 # Nothing but calls: the answer, if nothing follows.
                 self._pending = Pending(drafts, [raw_text(drafts)], thought=True)
             else:
                 self._transcript.emit(raw_text(drafts), as_reasoning=True)
         # If the text is blank, its start was emitted as reasoning.
-        return emitted == _NEVER or blank
+        return emitted == NEVER or blank
 
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
         """Feed the open block; return the remaining text, and the index at which to continue."""
@@ -352,13 +270,14 @@ class Scanner:
             void_calls(found, dialect, self._voids[dialect])
         self._after = dialect
         self._transcript.output.meet(dialect.line_ends, dialect.line_ends)
-        last = dialect.whole or block.opener in dialect.last or self._pending.found
-        if last or (self._section and self._policy.reasoning == "drafts"):
+        if self._waits(block):
             self._pending.found += found
             self._pending.raw.append(raw)
             self._pending.dialect = dialect
-        else:
-            self.found += found
+            return
+        self.found += found
+        if self._early:
+            self._early.finish(block.stream, found)
 
     def _trailers(self, dialect: TextDialect, buffer: str, at: int, *, final: bool) -> int:
         """Hide the markers that close the block, and the white space before them."""

@@ -3,22 +3,27 @@
 Text passes at once. The calls are emitted at the end of the turn, after the native ones. Only then
 does the stage know that the turn did not fail, that nothing follows a reply that must be only JSON,
 that reasoning was closed, and that no native call is the same
-(quirks TEXT-LEAK-AND-CALL, TEXT-THINK-LOST, SSE-EOF-MIDCALL).
+(quirks TEXT-LEAK-AND-CALL, TEXT-THINK-LOST, SSE-EOF-MIDCALL). With `as_read`, a call starts and its
+arguments follow as they are read, but its end comes with all others at the end of the turn.
 """
 
 from collections.abc import Hashable, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from harness.text_calls.action_scanner import ActionScanner
 from harness.text_calls.dialect import Offered, Section
 from harness.text_calls.dialects.action_protocol import ACTION_PROTOCOL
+from harness.text_calls.early import EarlyCalls, Emit
 from harness.text_calls.found import Found, rejection_reason
 from harness.text_calls.native import clean_name, leaked_token
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
+from harness.text_calls.template import ResponseTemplate
+from harness.text_calls.template_scanner import TemplateScanner
 from harness.turns.arguments import meaning
 from harness.turns.deltas import (
     CUT_SHORT,
@@ -38,6 +43,7 @@ from harness.turns.turn import Tool
 from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 
 _REASONING = Section(reasoning=True, closers=())
+_TextScanner: TypeAlias = Scanner | ActionScanner | TemplateScanner
 
 
 def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
@@ -48,6 +54,8 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
     seed: str = "",
     prompt_end: str = "",
     stopped_by: str = "",
+    emit: Emit = "at_end",
+    template: ResponseTemplate | None = None,
 ) -> Iterator[Delta]:
     """Return `deltas` with the calls that their text contains as deltas of calls.
 
@@ -61,31 +69,63 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
             `<|start|>assistant`, or the start of a forced call. It is read, and never shown.
         stopped_by: the stop token that ended the response, if the server removed it. A token that
             is not a marker of any text dialect of `policy` is ignored.
+        emit: with `as_read`, a call starts once its dialect and its name are certain, and its
+            arguments are emitted as they arrive. Its end is emitted at the end of the turn, with a
+            rejection if later text shows that it is not a call. With `at_end`, so is all of it.
+        template: the response template of the model. It decides alone what the text contains; the
+            text dialects of `policy` and its choices about examples are not used.
     """
-    return _Stage(Offered(tools, policy.untyped), policy, seed, stopped_by).run(deltas, prompt_end)
+    offered = Offered(tools, policy.untyped)
+    early = EarlyCalls() if emit == "as_read" else None
+    scanner = _text_scanner(offered, policy, early, template)
+    return _Stage(offered, policy, scanner, seed, early).run(deltas, prompt_end, stopped_by)
+
+
+def _text_scanner(
+    offered: Offered,
+    policy: TextPolicy,
+    early: EarlyCalls | None,
+    template: ResponseTemplate | None,
+) -> _TextScanner:
+    if template is not None:
+        return TemplateScanner(template, offered, policy, early)
+    if offered and ACTION_PROTOCOL.name in policy.dialects:
+        return ActionScanner(offered, policy)
+    return Scanner(offered, policy, early=early)
 
 
 class _Stage:
     """Processes the deltas of one response."""
 
-    def __init__(self, offered: Offered, policy: TextPolicy, seed: str, stopped_by: str) -> None:
+    def __init__(
+        self,
+        offered: Offered,
+        policy: TextPolicy,
+        text: _TextScanner,
+        seed: str,
+        early: EarlyCalls | None,
+    ) -> None:
         self._offered = offered
         self._policy = policy
         self._seed = seed
-        whole_reply = offered and ACTION_PROTOCOL.name in policy.dialects
-        self._text = (ActionScanner if whole_reply else Scanner)(offered, policy)
+        self._early = early
+        self._last = -1  # the highest index of a call
+        self._text = text
         self._reasoning: Scanner | None = None  # without reasoning
         self._ids = CallIds()
         # The native calls by index: name, and fragments of those that have JSON.
         self._names: dict[int, str] = {}
         self._fragments: dict[int, list[str]] = {}
-        self._stopped_by = stopped_by
+        self._stopped_by = ""
 
-    def run(self, deltas: Iterable[Delta], prompt_end: str) -> Iterator[Delta]:
+    def run(self, deltas: Iterable[Delta], prompt_end: str, stopped_by: str) -> Iterator[Delta]:
         """Return the deltas of the response, whose text continues `prompt_end`."""
+        self._stopped_by = stopped_by
+        if self._early:
+            deltas = self._renumbered(deltas, self._early)
         if not prompt_end:
             return self._run(deltas)
-        self._text.feed(prompt_end)
+        self._text.begin_prompt(prompt_end)
         return _without_start(self._run(deltas), self._text.begin_reply())
 
     def _run(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
@@ -95,24 +135,28 @@ class _Stage:
                 if text.passes(delta.text):
                     yield delta
                 else:
-                    text.feed(delta.text)
-                    yield from _pieces(text)
+                    yield from self._read(text, delta.text)
             elif isinstance(delta, ReasoningDelta):
                 reasoning = self._reasoning
                 if reasoning is None:
-                    reasoning = Scanner(self._offered, self._policy, _REASONING)
+                    reasoning = Scanner(self._offered, self._policy, _REASONING, self._early)
                     self._reasoning = reasoning
                 if reasoning.passes(delta.text):
                     yield delta
                 else:
-                    reasoning.feed(delta.text)
-                    yield from _pieces(reasoning)
+                    yield from self._read(reasoning, delta.text)
             elif isinstance(delta, ArgumentsDelta):
                 if delta.index in self._fragments:
                     self._fragments[delta.index].append(delta.fragment)
                 yield delta
             else:
                 yield from self._other(delta)
+
+    def _read(self, channel: _TextScanner, text: str) -> list[Delta]:
+        """Return the deltas that the next text of a channel gives."""
+        channel.feed(text)
+        pieces = _pieces(channel)
+        return [*pieces, *self._started_early(self._early)] if self._early else pieces
 
     def _other(self, delta: Delta) -> Iterator[Delta]:
         match delta:
@@ -122,7 +166,7 @@ class _Stage:
                 yield self._started(delta)
             case ToolCallEnd():
                 yield self._ended(delta)
-            # Calls in text count only now: a failed turn must not have executed any of them.
+            # Calls in text end only now: a failed turn must not have executed any of them.
             case Finish() | StreamFailure():
                 yield from self._over(delta)
             case SealedDelta(of="text"):
@@ -137,6 +181,7 @@ class _Stage:
     def _started(self, delta: ToolCallStart) -> ToolCallStart:
         name = clean_name(delta.name, self._offered)
         self._names[delta.index] = name
+        self._last = max(self._last, delta.index)
         # The input of a custom tool is free text, in which markup is data.
         if delta.kind == "function":
             self._fragments[delta.index] = []
@@ -156,6 +201,44 @@ class _Stage:
         error = f"markup of the model's template is in the arguments: {marker}"
         return end_of_call(delta.index, error, arguments)
 
+    def _next_index(self) -> int:
+        self._last += 1
+        return self._last
+
+    def _renumbered(self, deltas: Iterable[Delta], early: EarlyCalls) -> Iterator[Delta]:
+        """Yield the deltas, with other indexes for native calls if calls in the text have theirs.
+
+        From the first native call on, calls in the text wait for the end of the turn.
+        """
+        moved: dict[int, int] = {}
+        for delta in deltas:
+            if isinstance(delta, ToolCallStart):
+                early.held = True
+                if any(call.index == delta.index for call in early.calls):
+                    moved[delta.index] = self._next_index()
+            index = getattr(delta, "index", -1)
+            yield replace(delta, index=moved[index]) if index in moved else delta
+
+    # Calls as they are read
+
+    def _started_early(self, early: EarlyCalls) -> Iterator[Delta]:
+        """Emit what was read of calls since the last call of this method."""
+        for call in early.take():
+            if call.index < 0:
+                call.index = self._next_index()
+                call.id = self._ids.unique(call.id, self._seed, call.index, call.name)
+                yield ToolCallStart(call.index, call.id, call.name)
+            if fragment := call.take():
+                yield ArgumentsDelta(call.index, fragment)
+
+    def _taken_back(self, early: EarlyCalls, counted: list[Found]) -> Iterator[Delta]:
+        """Reject the calls that were started although they do not count."""
+        kept = {id(found.streamed) for found in counted}
+        for call in early.calls:
+            if id(call) not in kept:
+                error = "later text or a call in the API's field shows that this is not a call"
+                yield end_of_call(call.index, error, "".join(call.fragments), "json_fallback")
+
     # The end
 
     def _over(self, end: Finish | StreamFailure) -> Iterator[Delta]:
@@ -163,7 +246,7 @@ class _Stage:
         policy, text, reasoning = self._policy, self._text, self._reasoning
         if isinstance(end, Finish):
             text.stop(self._stopped_by)
-        channels: list[Scanner | ActionScanner] = [reasoning, text] if reasoning else [text]
+        channels: list[_TextScanner] = [reasoning, text] if reasoning else [text]
         for channel in channels:
             channel.close(with_native_calls=bool(self._names), cut=_was_cut(end))
         counts = policy.unclosed_reasoning == "call" and not _was_cut(end)
@@ -173,10 +256,16 @@ class _Stage:
             reasoning.resolve(count=counts and text.blank and not self._names)
         for channel in channels:
             yield from _pieces(channel)
+        if self._early:
+            yield from self._started_early(self._early)
         calls = self._counted([found for channel in channels for found in channel.found])
-        first = max(self._names, default=-1) + 1
-        for index, found in enumerate(calls, first):
-            yield from self._call(index, found, end)
+        for found in calls:
+            if found.streamed:
+                yield self._end_of(found.streamed.index, found, end)
+            else:
+                yield from self._call(self._next_index(), found, end)
+        if self._early:
+            yield from self._taken_back(self._early, calls)
         written = any(not found.is_leftover for found in calls)
         # The server took the calls for text, so it reported `stop`.
         if written and isinstance(end, Finish) and end.reason in DECIDED_BY_CALLS:
@@ -205,6 +294,11 @@ class _Stage:
         yield ToolCallStart(index, call_id, call.name)
         if call.arguments:
             yield ArgumentsDelta(index, call.arguments)
+        yield self._end_of(index, found, end)
+
+    def _end_of(self, index: int, found: Found, end: Finish | StreamFailure) -> Delta:
+        """Return the end of a call, which says whether it may be executed."""
+        call = found.call
         error = rejection_reason(found, self._policy) or unusable_reason(
             call.name, call.arguments, cut_short=_was_cut(end) and not found.closed
         )
@@ -212,7 +306,7 @@ class _Stage:
             error = "the reply was truncated, perhaps inside the call or what belongs to it"
         if isinstance(end, StreamFailure):
             error = f"the turn failed ({end.code}): {end.message}"
-        yield end_of_call(index, error, call.arguments or found.raw, "json_fallback")
+        return end_of_call(index, error, call.arguments or found.raw, "json_fallback")
 
 
 def _is_cut(found: Found, end: Finish | StreamFailure) -> bool:
@@ -243,7 +337,7 @@ def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
             yield delta
 
 
-def _pieces(scanner: Scanner | ActionScanner) -> list[Delta]:
+def _pieces(scanner: _TextScanner) -> list[Delta]:
     """Return the deltas that a scanner emitted since the last call, neighbours joined."""
     emitted = scanner.take()
     if len(emitted) > 1:

@@ -63,6 +63,8 @@ class Markup:
         self._later = re.compile(_trie(always | later))
         self.longest = max(map(len, words))
         self._first_prefixes, self._prefixes = _prefixes(words), _prefixes(always | later)
+        # Find the longest tail of a text that may become a marker.
+        self._first_tail, self._tail = _tail(words), _tail(always | later)
         # Bound, because one is asked for each delta of a stream.
         self.begins_first = _first_letters(words)
         self.begins = _first_letters(always | later)
@@ -111,14 +113,14 @@ class Markup:
 
     def held_from(self, text: str, at: int, *, start: bool) -> int:
         """Return the index of the longest tail that may become a marker; the length if none."""
-        begins = self.begins_first if start else self.begins
-        match = begins(text, max(at, len(text) - self.longest + 1))
-        while match:
-            is_start = start and not text[at : match.start()].strip()
-            if self.may_begin(text, match.start(), final=False, start=is_start):
-                return match.start()
-            match = begins(text, match.end())
-        return len(text)
+        begin = max(at, len(text) - self.longest + 1)
+        if start:
+            # Some markers count only if nothing but white space is before them.
+            first = self._first_tail.search(text, begin)
+            if first and not text[at : first.start()].strip():
+                return first.start()
+        match = self._tail.search(text, begin)
+        return match.start() if match else len(text)
 
 
 @lru_cache(maxsize=64)
@@ -131,6 +133,11 @@ def markup_for(names: frozenset[str], bare: Bare, closers: tuple[str, ...]) -> M
 
 def _prefixes(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word[:size] for word in words for size in range(1, len(word)))
+
+
+def _tail(words: Iterable[str]) -> "re.Pattern[str]":
+    """Return a pattern for the end of a text that begins one of `words` and is not all of it."""
+    return re.compile(rf"(?:{_trie(_prefixes(words))})\Z")
 
 
 def _first_letters(words: Iterable[str]) -> Callable[[str, int], "re.Match[str] | None"]:

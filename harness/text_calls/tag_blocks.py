@@ -12,7 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, literal
-from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
+from harness.text_calls.dialect import (
+    BlockStart,
+    Offered,
+    RawBlock,
+    Section,
+    TextDialect,
+    WrittenCall,
+)
+from harness.text_calls.streamed import BlockStream
+from harness.text_calls.streamed_tags import TagStream
 from harness.text_calls.tags import (
     BLOCK,
     CALL,
@@ -251,6 +260,10 @@ class TagDialect(TextDialect):
     def ending(self, opener: str) -> Ending:
         """Return an `Ending` that finds the closing tag of the block."""
         return TagBlockEnd(self.grammar, opener)
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the parameters while they arrive."""
+        return TagStream(self.grammar, opener, offered)
 
     def ends_value(self, marker: str) -> bool:
         """Return whether `marker` is the closing tag of a value."""

@@ -44,8 +44,8 @@ CDATA_END: Final = "]]>"
 _CDATA: Final = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
 _SECTION: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _SECTIONS: Final = re.compile(rf"\s*+(?:{_SECTION.pattern})++\s*+", re.DOTALL)
-_STRINGS: Final = ("true", "string")
-_QUOTES: Final = {"&quot;": '"', "&apos;": "'"}
+STRINGS: Final = ("true", "string")
+QUOTES: Final = {"&quot;": '"', "&apos;": "'"}
 # What calls begin with that end with a tag of some grammar.
 _OPENING: Final = re.compile(r"<(?:tool_call>|function|[\w:]{0,16}invoke)")
 STRAY: Final = "there is text between the tags of the call"
@@ -148,7 +148,7 @@ def _tags(grammar: Grammar, text: str) -> list[_Tag]:
         at = match.end()
         name = fields["name"] or fields["key"] or fields.get("alone", "")
         typed = fields.get("string", "")
-        name = unescape(name, _QUOTES) if grammar.escaped else name
+        name = unescape(name, QUOTES) if grammar.escaped else name
         kind = str(match.lastgroup)
         is_empty = kind == EMPTY_CALL
         tags.append(_Tag(CALL if is_empty else kind, match.start(), at, name, typed, leads))
@@ -257,7 +257,7 @@ class _Reader:
             end = self._end_of_value()
             if end is None:
                 return _ReadCall(call.name, error=NEVER_CLOSED)
-            value = self._value(tag, end)
+            value = value_of(self._grammar, tag.typed, self._text[tag.end : end.start])
             if value is None:
                 return _ReadCall(call.name, error=_BROKEN_CDATA)
             parameters.append((tag.name, value))
@@ -315,18 +315,25 @@ class _Reader:
         """Return whether the tag at `index` would be the first after the end of the block."""
         return index == len(self._tags) and _is_blank(self._text[self._tags[-1].end :])
 
-    def _value(self, tag: _Tag, end: _Tag) -> Value | None:
-        text = self._text[tag.end : end.start]
-        if self._grammar.cdata:
-            return _xml_value(text)
-        if self._grammar.newlines:
-            line_end = "\r\n" if text.startswith("\r\n") else "\n"
-            begins = text.startswith(line_end)
-            text = text.removeprefix(line_end)
-            text = text if self._grammar.pairs and not begins else text.removesuffix(line_end)
-        if tag.typed:
-            return Exactly(text) if tag.typed in _STRINGS else Json(text)
-        return Printed(text) if self._grammar.printed else text
+
+def value_of(grammar: Grammar, typed: str, text: str) -> Value | None:
+    """Return the value that `text` between its tags is; None if its CDATA is broken.
+
+    Args:
+        grammar: the tags of the dialect.
+        typed: what the tag says about the type; "" if nothing.
+        text: the text.
+    """
+    if grammar.cdata:
+        return _xml_value(text)
+    if grammar.newlines:
+        line_end = "\r\n" if text.startswith("\r\n") else "\n"
+        begins = text.startswith(line_end)
+        text = text.removeprefix(line_end)
+        text = text if grammar.pairs and not begins else text.removesuffix(line_end)
+    if typed:
+        return Exactly(text) if typed in STRINGS else Json(text)
+    return Printed(text) if grammar.printed else text
 
 
 def without_cdata(text: str) -> str:
@@ -336,7 +343,7 @@ def without_cdata(text: str) -> str:
 
 def _xml_value(text: str) -> Value | None:
     if CDATA not in text and CDATA_END not in text:
-        return Printed(unescape(text, _QUOTES))
+        return Printed(unescape(text, QUOTES))
     return Printed("".join(_SECTION.findall(text))) if _SECTIONS.fullmatch(text) else None
 
 

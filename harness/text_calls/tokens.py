@@ -32,6 +32,7 @@ from harness.text_calls.dialect import (
 )
 from harness.text_calls.json_end import headed_end
 from harness.text_calls.native import NAMESPACE
+from harness.text_calls.streamed import BlockStream, HeadedStream
 
 FENCE: Final = "```"
 _HEADER = re.compile(r"\s*([\w./:-]*)\s*")
@@ -150,6 +151,10 @@ class TokenCalls(TextDialect):
         header = re.compile(rf"{any_literal(*self.separators)}|(?=\{{)")
         header_end = PatternEnd(header, max(map(len, self.separators)))
         return SequenceEnd(header_end, lambda _text, _at: headed_end(closers, begins))
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the header, and then the JSON while it arrives."""
+        return HeadedStream(self, opener, offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the one call of the block, in a tuple."""

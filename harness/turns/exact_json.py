@@ -42,6 +42,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # Made once: `json.loads` and `json.dumps` make a new one for each call with options.
 _DECODE = json.JSONDecoder(object_pairs_hook=_object, parse_float=_Number).decode
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def decode_exactly(data: bytes) -> object:
@@ -71,13 +72,14 @@ def write_exactly(value: object) -> str:
 
 
 def _write_string(text: str) -> str:
-    """Return `text` as a JSON string, with escapes if it has half a surrogate pair."""
+    """Return `text` as a JSON string, in which half a surrogate pair is an escape."""
+    written = encode_basestring(text)
     if not text.isascii():
         try:
             text.encode()
         except UnicodeEncodeError:
-            return json.dumps(text)
-    return encode_basestring(text)
+            return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", written)
+    return written
 
 
 def encode_json(value: object) -> bytes:
@@ -86,9 +88,6 @@ def encode_json(value: object) -> bytes:
         return json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return json.dumps(value).encode()
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def join_surrogates(text: str) -> str:

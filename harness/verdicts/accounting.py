@@ -8,7 +8,7 @@ import msgspec
 
 from harness.project import GateRule, Where
 from harness.results.outcome import Outcome
-from harness.results.result import Result, area_of
+from harness.results.result import NORMALIZER_KINDS, Result, area_of
 from harness.results.run import Run
 from harness.wording import pluralize
 
@@ -93,7 +93,7 @@ def rule_covers(rules: Iterable[GateRule], result: Result) -> bool:
 
 
 def _selects(where: Where, result: Result) -> bool:
-    is_turn = result.kind == "turns"
+    is_turn = result.kind in NORMALIZER_KINDS
     pairs = (
         (where.normalizer, result.normalizer if is_turn else None),
         (where.agent, None if is_turn else result.normalizer),

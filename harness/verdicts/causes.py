@@ -86,6 +86,7 @@ def cause_name(cause: str) -> str:
     if duty is None or not duty.fault:
         return cause
     is_message = head.endswith(("NO-CRASH", "NOT-INVENTED"))
+    detail = detail.removeprefix("executed ")
     return f"{duty.fault} ({detail})" if detail and not is_message else duty.fault
 
 

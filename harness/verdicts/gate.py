@@ -173,11 +173,6 @@ class Gate(msgspec.Struct, frozen=True):
             return ""
         return f"{pluralize(len(self.unjudged), 'cell')} unjudged, such as {self.unjudged[0]}"
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The reasons and the remark."""
-        return (*self.reasons, *filter(None, (self.remark,)))
-
 
 def judge_gate(
     run: Run, policy: GatePolicy = NO_POLICY, questions: Questions | None = None
@@ -284,16 +279,6 @@ def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = 
     named = () if tuple(places) in known else places
     where = [word for path in named for word in ("--in", path)]
     return shlex.join(["harness", "replay", cell, *more, *where])
-
-
-def repro_command(result: Result, places: Sequence[str], *, has_script: bool) -> str:
-    """Return the command that writes a script which shows the failure of `result`.
-
-    It is "" for conversations and for clients without scripts.
-    """
-    if result.kind != "turns" or not has_script:
-        return ""
-    return replay_command(result.cell, places).replace("harness replay", "harness repro", 1)
 
 
 def _incomplete_reason(run: Run, accounting: Accounting) -> Iterator[str]:

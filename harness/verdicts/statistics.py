@@ -8,7 +8,7 @@ the same turns or cells are compared only by the pairs in which one succeeded an
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from math import exp, lgamma, log, sqrt
+from math import exp, hypot, lgamma, log, sqrt
 from typing import NamedTuple
 
 import msgspec
@@ -231,6 +231,17 @@ def newcombe(pairs: Pairs) -> Interval:
         b - a - _combined_width(b - low_b, high_a - a, alike),
         b - a + _combined_width(high_b - b, a - low_a, alike),
     )
+
+
+def difference(one: float, sure: Interval, other: float, other_sure: Interval) -> Interval:
+    """Return the 95 % interval of `one` minus `other`, two independent rates with their intervals.
+
+    This is method 10 of Newcombe (Statistics in Medicine 17, 1998, 873-890), which combines the
+    intervals of the rates, so that an interval that allows for clusters stays as wide as it is.
+    """
+    low = hypot(one - sure.low, other_sure.high - other)
+    high = hypot(sure.high - one, other - other_sure.low)
+    return Interval(max(-1.0, one - other - low), min(1.0, one - other + high))
 
 
 def holm(pvalues: Sequence[float]) -> tuple[float, ...]:

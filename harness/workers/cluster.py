@@ -38,6 +38,10 @@ ResultT = TypeVar("ResultT")
 PREFIX: Final = "dask://"
 _CONNECT_SECONDS: Final = 10
 _WATCH_SECONDS: Final = 2.0
+# For a request to all workers, and after a Ctrl-C. A worker that is stopped, or whose machine is
+# lost, never answers.
+_REACH_SECONDS: Final = 5.0
+_LEAVE_SECONDS: Final = 0.5
 # For workers to come back after all were lost.
 _WITHOUT_WORKERS_SECONDS: Final = 60.0
 _START: Final = "`dask worker tcp://{}` starts a worker."
@@ -70,10 +74,30 @@ class Cluster(msgspec.Struct, frozen=True):
         except Exception:  # noqa: BLE001 - of any kind, if the scheduler is lost
             return False
 
-    def everywhere(self, action: Callable[..., Any], *values: Any, **named: Any) -> None:  # noqa: ANN401 - those of `action`
-        """Call `action` on each worker that can be reached, and ignore errors."""
+    def everywhere(
+        self,
+        seconds: float,
+        action: Callable[..., Any],
+        *values: Any,  # noqa: ANN401 - those of `action`
+        **named: Any,  # noqa: ANN401
+    ) -> None:
+        """Call `action` on each worker, ignore errors, and wait at most `seconds` for the answers.
+
+        The call reaches the other workers, too, if one of them never answers.
+        """
+        _in_time(seconds, lambda: self.client.run(action, *values, on_error="ignore", **named))
+
+
+def _in_time(seconds: float, action: Callable[[], object]) -> None:
+    """Call `action` in a thread, ignore its errors, and wait at most `seconds` for its end."""
+
+    def call() -> None:
         with suppress(Exception):  # what is lost has nothing to end
-            self.client.run(action, *values, on_error="ignore", **named)
+            action()
+
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(seconds)
 
 
 @contextmanager
@@ -106,7 +130,7 @@ def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
             hint="Check host and port: not those of the dashboard. `dask scheduler --port 8786` "
             "starts a scheduler at dask://127.0.0.1:8786.",
         ) from None
-    with client:
+    try:
         try:
             client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
         except TimeoutError:
@@ -116,6 +140,8 @@ def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
                 hint=_START.format(address),
             ) from None
         yield Cluster(address, client, needed, sum(client.nthreads().values()) or 1)
+    finally:
+        _in_time(_LEAVE_SECONDS, client.close)
 
 
 def _greet(on: str) -> None:
@@ -143,6 +169,7 @@ class ClusterPool:
         self._waiting: set[Future[Any]] = set()
         self._output = ""
         self._closed = threading.Event()
+        self._is_stopped = False
         self.stuck = False
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -164,15 +191,16 @@ class ClusterPool:
 
     def stop(self, running: Collection[Future[Batch[Any]]]) -> None:
         """Start no more jobs, and wait a few seconds for the running ones to end."""
-        self._cluster.everywhere(stop_pool, self._name.key)
+        self._is_stopped = True
+        self._cluster.everywhere(0.0, stop_pool, self._name.key)
         self.stuck = bool(wait(running, timeout=GRACE_SECONDS).not_done)
 
     def close(self, *, by_force: bool) -> None:
         """End the pool's processes on all workers; with `by_force`, kill them at once."""
         self._closed.set()
-        with suppress(Exception):  # the scheduler may be lost
-            self._executor.shutdown(wait=False)
-        self._cluster.everywhere(close_pool, self._name.key, by_force=by_force)
+        seconds = _LEAVE_SECONDS if by_force or self._is_stopped else _REACH_SECONDS
+        _in_time(seconds, lambda: self._executor.shutdown(wait=False))
+        self._cluster.everywhere(seconds, close_pool, self._name.key, by_force=by_force)
 
     def _resolve(self, future: Future[Any], sent: Future[Reply]) -> None:
         self._waiting.discard(future)

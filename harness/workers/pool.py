@@ -29,10 +29,10 @@ from harness.workers.process import ENDED, FAILED, STARTING, ProcessEndedError, 
 JobT = TypeVar("JobT")
 ResultT = TypeVar("ResultT")
 
-# Time for a stopped worker to finish its running job.
-GRACE_SECONDS = 5.0
+# Time for a stopped worker to finish its running job. The command ends five seconds after Ctrl-C.
+GRACE_SECONDS = 2.0
 # Time for the processes of a pool without jobs to end; a thread of a client may never end.
-_EXIT_SECONDS = 2.0
+_EXIT_SECONDS = 1.0
 # Time for the system to end a process that was killed.
 _KILL_SECONDS: Final = 5.0
 _WATCH_SECONDS: Final = 0.5

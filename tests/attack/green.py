@@ -5,7 +5,6 @@ attempts after these run the same commands in the healthy project.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,36 +12,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from harness.shipped import bundled_folder
 from tests.attack.attack import Attack
+from tests.attack.green_projects import (
+    BROKEN,
+    BUNDLED,
+    COMPLETE,
+    FILE_FAULTS,
+    FURTHER_FAULTS,
+    IMPORTS,
+    OVERLOOKED,
+    SETTING_FAULTS,
+    SKIP,
+    Change,
+    changes,
+    pipe,
+    settings,
+    write,
+    write_project,
+)
 from tests.cli.cli_samples import command
 
 _SECONDS: Final = 300
-_BUNDLED: Final = bundled_folder("scenarios")
-_FILES: Final = (
-    "dashscope/split-chunks.yaml",
-    "dashscope/thinking-and-call.yaml",
-    "text/plain.yaml",
-)
-_FAILS: Final = (
-    "title: fails\ncassette: dashscope/qwen-plus/split-chunks\n"
-    "expect:\n- {text: 'no', finish: stop}\n"
-)
-_TABLE: Final = """\
-[tool.harness]
-paths = ["scenarios"]
-cuts = "whole"
-[tool.harness.normalizers.mine]
-target = "client_of_project:normalize"
-[tool.pytest.ini_options]
-harness_scenarios = "scenarios"
-"""
-_CLIENT: Final = "from harness.normalizers.reference import normalizer as normalize\n"
-_BROKEN_CLIENT: Final = "from harness.normalizers.known_bad import naive as normalize\n"
-_IMPORTS: Final = "def normalize(interaction, reads):\n    import no_such_package\n"
-_SUITE: Final = "from harness import conformance_suite\ntest_c = conformance_suite('mine')\n"
-
-Change = Callable[[Path], None]
 _RUN: Final = ("run", "--no-report")
 # Each judges the project in another way.
 _JUDGES: Final[dict[str, tuple[str, ...]]] = {
@@ -54,86 +44,6 @@ _JUDGES: Final[dict[str, tuple[str, ...]]] = {
     "suite": ("pytest", "test_c.py"),
     "both": ("pytest",),
     "xdist": ("pytest", "-n", "2", "test_c.py", "scenarios"),
-}
-
-
-def _write(name: str, text: str | bytes) -> Change:
-    def change(folder: Path) -> None:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-
-    return change
-
-
-def _table(more: str, old: str = "", new: str = "") -> Change:
-    return _write("pyproject.toml", _TABLE.replace(old, new) + more)
-
-
-def _link(name: str, target: str) -> Change:
-    def change(folder: Path) -> None:
-        _write("elsewhere/fails.yaml", _FAILS)(folder)
-        (folder / name).symlink_to(target)
-
-    return change
-
-
-def _pipe(folder: Path) -> None:
-    os.mkfifo(folder / "scenarios/text/pipe.yaml")
-
-
-def _cut(folder: Path) -> None:
-    path = folder / "scenarios/text/plain.yaml"
-    path.write_bytes(path.read_bytes()[:20])
-
-
-def _all(*changes: Change) -> Change:
-    def change(folder: Path) -> None:
-        for each in changes:
-            each(folder)
-
-    return change
-
-
-# A file below the selected folder that fails or cannot be used.
-_FILE_FAULTS: Final[dict[str, Change]] = {
-    "fails": _write("scenarios/text/z.yaml", _FAILS),
-    "fails as .yml": _write("scenarios/text/z.yml", _FAILS),
-    "fails as .YAML": _write("scenarios/text/z.YAML", _FAILS),
-    "zero bytes": _write("scenarios/text/z.yaml", ""),
-    "only spaces": _write("scenarios/text/z.yaml", " \n\n"),
-    "a comment": _write("scenarios/text/z.yaml", "# expect: later\n"),
-    "UTF-16": _write("scenarios/text/z.yaml", _FAILS.encode("utf-16")),
-    "not UTF-8": _write("scenarios/text/z.yaml", _FAILS.encode() + b"\xff\xfe"),
-    "misspelt keys": _write("scenarios/text/z.yaml", _FAILS.replace("expect", "expects")),
-    "keys in upper case": _write("scenarios/text/z.yaml", _FAILS.upper()),
-    "a JSON object": _write("scenarios/text/z.yaml", '{"title":"x","cassette":"c","expect":[]}'),
-    "a list": _write("scenarios/text/z.yaml", "- expect: 1\n"),
-    "cut": _cut,
-    "a dangling link": _link("scenarios/text/z.yaml", "nowhere.yaml"),
-    "a linked file": _link("scenarios/text/z.yaml", "../../elsewhere/fails.yaml"),
-    "a linked folder": _link("scenarios/linked", "../elsewhere"),
-    "a pipe": _pipe,
-    "a device": _link("scenarios/text/z.yaml", "/dev/zero"),
-}
-_RULE: Final = '\n[[tool.harness.gate]]\nmetric = "conformance"\nmin = {}\n'
-_SKIP: Final = '[[expectation]]\nid = "*"\nnormalizer = "*"\nexpect = "skip"\nreason = "later"\n'
-_broken: Final = _write("client_of_project.py", _BROKEN_CLIENT)
-# Settings with which a client that fails, or is not judged, could pass.
-_SETTING_FAULTS: Final[dict[str, Change]] = {
-    "a rule": _all(_broken, _table(_RULE.format(0.9))),
-    "a rule for an area": _all(_broken, _table(_RULE.format(1.0) + 'where = {area = "text"}\n')),
-    "a rule for a client": _all(
-        _broken, _table(_RULE.format(0.0) + 'where = {normalizer = "other*"}\n')
-    ),
-    "a misspelt key": _all(_table("", "cuts", "cutz")),
-    "a misspelt table": _all(_broken, _table("", "tool.harness]", "tool.harnes]")),
-    "a misspelt path": _table("", '["scenarios"]', '["scenarois"]'),
-    "all skipped": _write("expectations.toml", _SKIP),
-    "a client without dialects": _table("", "[tool.pytest", 'dialects = ["cohere"]\n[tool.pytest'),
-    "a misspelt entry": _write("expectations.toml", _SKIP.replace("skip", "skipp")),
-    "an import error": _write("client_of_project.py", "import no_such_package\n"),
-    "a late import error": _write("client_of_project.py", _IMPORTS),
 }
 
 
@@ -154,7 +64,7 @@ _HIDES: Final = (
 )
 _LATER: Final[dict[str, tuple[Change, tuple[tuple[str, ...], ...]]]] = {
     "accept-new of an import error": (
-        _write("client_of_project.py", _IMPORTS),
+        write("client_of_project.py", IMPORTS),
         ((*_RUN, "--accept-new"),),
     ),
     "two --select": (lambda _: None, ((*_RUN, "--select", "area:t*", "--select", "id:*"),)),
@@ -165,7 +75,7 @@ _LATER: Final[dict[str, tuple[Change, tuple[tuple[str, ...], ...]]]] = {
         lambda _: None,
         (_RUN, (*_RUN, "--select", "id:none"), ("gate",)),
     ),
-    "gate after a broken project": (_table("", "cuts", "cutz"), _both_runs("gate")),
+    "gate after a broken project": (settings("", "cuts", "cutz"), _both_runs("gate")),
     "compare after a deletion": (
         lambda folder: (folder / "scenarios/text/plain.yaml").unlink(),
         (
@@ -176,7 +86,7 @@ _LATER: Final[dict[str, tuple[Change, tuple[tuple[str, ...], ...]]]] = {
         ),
     ),
     "compare with an unsupported cell": (
-        _table("", "[tool.pytest", 'dialects = ["cohere"]\n[tool.pytest'),
+        settings("", "[tool.pytest", 'dialects = ["cohere"]\n[tool.pytest'),
         (
             (*_RUN, "-o", "a"),
             ("change",),
@@ -184,39 +94,113 @@ _LATER: Final[dict[str, tuple[Change, tuple[tuple[str, ...], ...]]]] = {
             ("compare", "a", "b", "--fail-on-broken"),
         ),
     ),
-    "a client that hides all": (_write("client_of_project.py", _HIDES), (_RUN,)),
-    "lint of a zero-byte file": (_FILE_FAULTS["zero bytes"], (("lint", "scenarios"),)),
-    "audit of a zero-byte file": (_FILE_FAULTS["zero bytes"], (("audit", "scenarios"),)),
-    "lint of a pipe": (_pipe, (("lint", "scenarios"),)),
-    "shard by -k": (_SETTING_FAULTS["a rule"], (("pytest", "test_c.py", "-k", "dashscope"),)),
+    "a client that hides all": (write("client_of_project.py", _HIDES), (_RUN,)),
+    "lint of a zero-byte file": (FILE_FAULTS["zero bytes"], (("lint", "scenarios"),)),
+    "audit of a zero-byte file": (FILE_FAULTS["zero bytes"], (("audit", "scenarios"),)),
+    "lint of a pipe": (pipe, (("lint", "scenarios"),)),
+    "shard by -k": (SETTING_FAULTS["a rule"], (("pytest", "test_c.py", "-k", "dashscope"),)),
     "shard by --deselect": (
-        _SETTING_FAULTS["a rule"],
+        SETTING_FAULTS["a rule"],
         (("pytest", "test_c.py", "--deselect", "test_c.py::test_c[text/plain]"),),
     ),
-    "a shard of the plugin": (_SETTING_FAULTS["a rule"], (("pytest", "scenarios/dashscope"),)),
+    "a shard of the plugin": (SETTING_FAULTS["a rule"], (("pytest", "scenarios/dashscope"),)),
     "a missing folder of the plugin": (
-        _table("", '"scenarios"\n', '"scenarois"\n'),
+        settings("", '"scenarios"\n', '"scenarois"\n'),
         (("pytest", "test_c.py"),),
     ),
 }
+
+
+def _edit_run(edit: Callable[[list[bytes]], list[bytes]]) -> Change:
+    def change(folder: Path) -> None:
+        for path in folder.glob("**/run.jsonl"):
+            path.write_bytes(b"".join(edit(path.read_bytes().splitlines(keepends=True))))
+
+    return change
+
+
+_EDITED: Final[dict[str, Change]] = {
+    "cut": _edit_run(lambda lines: lines[:-1]),
+    "cut in a line": _edit_run(lambda lines: [*lines[:-1], lines[-1][:10]]),
+    "empty": _edit_run(lambda _: []),
+    "without its results": _edit_run(lambda lines: [it for it in lines if b'"result"' not in it]),
+    "without its failures": _edit_run(
+        lambda lines: [it for it in lines if b'"result"' not in it or b'"outcome":"pass"' in it]
+    ),
+    "without its start": _edit_run(lambda lines: lines[1:]),
+    "twice": _edit_run(lambda lines: lines + lines),
+}
+_MORE: Final = (
+    *(
+        _Situation(f"gate of a run {how}", change, ((*_RUN,), ("change",), ("gate",)))
+        for how, change in _EDITED.items()
+    ),
+    *(
+        _Situation(
+            f"compare with a run {how}",
+            change,
+            (
+                (*_RUN, "-o", "b"),
+                ("change",),
+                (*_RUN, "-o", "a"),
+                ("compare", "a", "b", "--fail-on-broken"),
+            ),
+        )
+        for how, change in _EDITED.items()
+        if how not in ("twice", "without its failures")  # the project has none
+    ),
+    *(
+        _Situation(f"{command} of {fault}", FILE_FAULTS[fault], ((command, "scenarios"),))
+        for command in ("lint", "audit", "run")
+        for fault in ("UTF-16", "a list", "a dangling link", "a device")
+    ),
+    *(
+        _Situation(f"{command} of an empty folder", write("empty/x.txt", ""), ((command, "empty"),))
+        for command in ("run", "lint", "audit", "fuzz", "report", "gate", "drift")
+    ),
+    *(
+        _Situation(f"pytest {' '.join(options)}", BROKEN, (("pytest", *options),))
+        for options in (
+            ("-x",),
+            ("--maxfail=1",),
+            ("-k", "plain"),
+            ("--ignore=scenarios/text",),
+            ("-p", "no:xdist"),
+        )
+    ),
+)
 _SITUATIONS: Final = (
     *(
         _Situation(f"{fault}: {how}", change, (judge,))
-        for fault, change in _FILE_FAULTS.items()
+        for fault, change in FILE_FAULTS.items()
         for how, judge in _JUDGES.items()
         if how not in ("xdist", "run -j 2") or fault in ("fails", "zero bytes", "a linked folder")
     ),
     *(
         _Situation(f"{fault}: {how}", change, (judge,))
-        for fault, change in _SETTING_FAULTS.items()
+        for fault, change in SETTING_FAULTS.items()
         for how, judge in _JUDGES.items()
         if how in ("run", "plugin", "suite", "xdist")
         if (fault, how) != ("a misspelt path", "plugin")  # pytest has its own list of folders
     ),
     *(_Situation(name, change, commands) for name, (change, commands) in _LATER.items()),
+    *(
+        _Situation(f"{fault}: {how}", change, (_JUDGES[how],))
+        for faults, ways in (
+            (OVERLOOKED, ("run", "run PATH", "plugin")),
+            (FURTHER_FAULTS, ("run", "suite", "both")),
+        )
+        for fault, change in faults.items()
+        for how in ways
+    ),
+    *_MORE,
 )
 _HEALTHY: Final = (
-    *(_Situation(f"healthy: {how}", lambda _: None, (judge,)) for how, judge in _JUDGES.items()),
+    *(
+        _Situation(f"healthy, {name}: {how}", change, (judge,))
+        for name, change in COMPLETE.items()
+        for how, judge in _JUDGES.items()
+    ),
     _Situation("healthy: gate", lambda _: None, (_RUN, ("gate",))),
     _Situation("healthy: --lf", lambda _: None, (_RUN, (*_RUN, "--lf"))),
     _Situation(
@@ -224,32 +208,20 @@ _HEALTHY: Final = (
         lambda _: None,
         ((*_RUN, "-o", "a"), (*_RUN, "-o", "b"), ("compare", "a", "b", "--fail-on-broken")),
     ),
-    _Situation("healthy: a rule", _table(_RULE.format(1.0)), (_RUN,)),
-    _Situation("healthy: a rule in pytest", _table(_RULE.format(1.0)), (("pytest",),)),
     _Situation(
         "healthy: a linked folder",
-        _all(
-            _write("elsewhere/plain.yaml", (_BUNDLED / "text/plain.yaml").read_bytes()),
+        changes(
+            write("elsewhere/plain.yaml", (BUNDLED / "text/plain.yaml").read_bytes()),
             lambda folder: (folder / "scenarios/linked").symlink_to("../elsewhere"),
         ),
         (_RUN,),
     ),
     _Situation(
         "healthy: skips one",
-        _write("expectations.toml", _SKIP.replace('id = "*"', 'id = "text/*"')),
+        write("expectations.toml", SKIP.replace('id = "*"', 'id = "text/*"')),
         (("pytest",),),
     ),
 )
-
-
-def _project(folder: Path) -> None:
-    """Write a project that conforms."""
-    shutil.copytree(_BUNDLED / "tools", folder / "scenarios/tools")
-    for name in _FILES:
-        _write(f"scenarios/{name}", (_BUNDLED / name).read_bytes())(folder)
-    _write("pyproject.toml", _TABLE)(folder)
-    _write("client_of_project.py", _CLIENT)(folder)
-    _write("test_c.py", _SUITE)(folder)
 
 
 def _exit_code(folder: Path, arguments: tuple[str, ...]) -> int:
@@ -271,7 +243,7 @@ def attempt(number: int) -> list[str]:
     is_healthy = number >= len(_SITUATIONS)
     with tempfile.TemporaryDirectory(prefix="green-") as place:
         folder = Path(place)
-        _project(folder)
+        write_project(folder)
         if ("change",) not in situation.commands:
             situation.change(folder)
         try:

@@ -11,6 +11,7 @@ from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import UnreadableError
 from harness.judging.rules import CONVERSATION_RULES, COST_RULES, RULES
 from harness.normalizers.mutants import MUTANTS
+from harness.normalizers.timed import TIMED_MUTANTS
 from harness.results.kill_table import KillRow, load_kill_table, stored_rows
 from tests.judging.judging_samples import (
     assert_rows_are_stored,
@@ -39,7 +40,8 @@ def test_every_rule_and_mutant_has_a_row_and_none_survives() -> None:
     table = load_kill_table()
     # Replays do not measure cost. The mutants of its rules are in the tests of cost.
     assert {row.rule for row in table} == RULES.keys() - COST_RULES.keys()
-    assert {row.mutant for row in table} == MUTANTS.keys() | AGENT_MINIATURES.keys()
+    mutants = MUTANTS.keys() | AGENT_MINIATURES.keys() | TIMED_MUTANTS.keys()
+    assert {row.mutant for row in table} == mutants
     assert all(row.scenario and row.scenarios for row in table)
     abouts = [row.about for row in table]
     assert abouts == sorted(abouts, reverse=True)  # turns first

@@ -142,7 +142,7 @@ def test_removed_digests_are_written_again(harness: Harness, cassette: Path) -> 
         ("harness: {}\n", "expected a list"),
         ("interactions: [1]\nharness: {}\n", "expected a mapping"),
         ("interactions: [{response: {body: []}}]\nharness: {}\n", "interactions[0].response"),
-        ("a: [", "expected YAML"),
+        ("a: [", "YAML syntax error"),
     ],
 )
 def test_other_damage_is_not_accepted(

@@ -66,7 +66,7 @@ def test_a_folder_becomes_cassettes(recordings: Path, tmp_path: Path) -> None:
     assert "       3  openai-chat (3 likely)" in result.stdout
     assert "       1  no recognized dialect" in result.stdout
     assert "  README.md: not a recording in a supported format" in result.stdout
-    assert "  bad.yaml: expected YAML" in result.stdout
+    assert "  bad.yaml: YAML syntax error" in result.stdout
     assert result.stdout.splitlines()[-1] == f"judge them: harness run {out}"
     assert result.stderr == ""
 

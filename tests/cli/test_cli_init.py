@@ -59,6 +59,8 @@ def test_init_overwrites_nothing(harness: Harness) -> None:
     assert 'target = "harness.normalizers.sdk.adapters:openai_sdk"' in table
     workflow = Path(".github/workflows/conformance.yml").read_text()
     assert "pytest -e .\n" in workflow
+    assert "path: reports/runs" in workflow  # the history, with which the next run is compared
+    assert "key: conformance-${{ github.ref }}-${{ github.run_id }}" in workflow
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     again = harness("init", "openai-sdk")
     assert "wrote" not in again.out

@@ -173,6 +173,16 @@ def test_a_folder_is_a_selection_and_a_recording_in_it_has_turns(tmp_path: Path)
             assert post(f"{base_url}/turn={turn}/cassette:talk").content == body
 
 
+def test_timing_scenario_plays_its_script_again_and_again() -> None:
+    path = ROOT / "scenarios/timing/status-503-unavailable.yaml"
+    with serving(str(path)) as (base_url, process):
+        (row,) = get(base_url, "/").json()["recordings"]
+        assert row["timing"]["responses"][0]["status"] == 503
+        url = f"{base_url}/timing/status-503-unavailable"
+        assert [post(url).status_code for _ in range(4)] == [503, 200, 503, 200]
+        assert left(process).out == "4 requests played, 0 refused\n"
+
+
 def test_a_client_beyond_the_limit_gets_a_reason() -> None:
     with (
         serving("--select", "id:dashscope/split-chunks", "--connections", "1") as (base_url, _),

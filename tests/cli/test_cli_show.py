@@ -112,3 +112,20 @@ def test_show_rejects_an_unknown_name_with_the_nearest() -> None:
 @given(st.binary() | st.text())
 def test_visible_text_is_printable(data: bytes | str) -> None:
     assert marked(data).isprintable()
+
+
+def test_the_turn_is_shown_as_a_response_template_reads_it(tmp_path: Path) -> None:
+    pytest.importorskip("regex")
+    tag = {"open": "<tool_call>", "close": "</tool_call>", "content": "json"}
+    fields = {"tool_calls": tag, "content": {}}
+    template = {"response_template": {"start_anchor": "A", "fields": fields}}
+    config = tmp_path / "tokenizer_config.json"
+    config.write_text(json.dumps(template), encoding="utf-8")
+    id_ = "compatible/qwen3-8b/tagged-json-template"
+    for name in (f"template:{config}", "tagged-json"):
+        view = json.loads(shown(id_, "--text-dialect", name, "--format", "json"))
+        turn = view["interactions"][0]["turn"]
+        assert [call["name"] for call in turn["tool_calls"]] == ["get_weather"]
+        assert "  turn " in shown(id_, "--text-dialect", name)
+    with pytest.raises(UnreadableError, match="no text dialect"):
+        CliRunner().invoke(show_command, [id_, "--text-dialect", "x"], catch_exceptions=False)

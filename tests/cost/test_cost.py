@@ -86,7 +86,7 @@ def rules_of(cost: Cost) -> set[str]:
 
 def test_a_linear_client_that_streams_violates_no_rule(work: CountedWork) -> None:
     cost = work.of(reference)
-    assert (cost.time, cost.growth, cost.held_back) == (1.0, 1.0, 0)
+    assert (cost.time, cost.growth, cost.held_back, cost.held_arguments) == (1.0, 1.0, 0, 0)
     assert (cost.shortest, cost.deltas) == LIMITS.deltas
     assert rules_of(cost) == set()
 
@@ -146,7 +146,16 @@ def test_held_back_text_is_not_measured_if_the_client_gives_no_time_of_it(
     work: CountedWork,
 ) -> None:
     at_the_end = replace(COST_MUTANTS["stream-first"], streams=False)
-    assert work.of(at_the_end).held_back is None
+    cost = work.of(at_the_end)
+    assert (cost.held_back, cost.held_arguments) == (None, None)
+
+
+def test_held_arguments_are_the_bytes_from_the_first_fragment_to_the_end(
+    work: CountedWork,
+) -> None:
+    cost = work.of(COST_MUTANTS["arguments-last"])
+    assert cost.held_back == 0
+    assert cost.body / 3 < (cost.held_arguments or 0) < cost.body
 
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
@@ -154,6 +163,8 @@ def test_a_stream_has_an_event_for_each_delta_and_its_floor_reads_it(dialect: st
     stream = cost_stream(DIALECTS[dialect], 200)
     assert 200 <= len(stream.interaction.reads) <= 220
     assert 0 < stream.first_text < len(stream.interaction.body) / 4
+    assert (stream.first_arguments is None) == (DIALECTS[dialect].arguments == "none")
+    assert stream.first_text < (stream.first_arguments or len(stream.interaction.body))
     assert stream.turn.failure is None
     assert bool(stream.turn.tool_calls) == (DIALECTS[dialect].arguments != "none")
     stream_floor(stream)(stream.interaction.body)
@@ -181,17 +192,26 @@ def test_a_client_that_ends_its_process_costs_only_its_measurement() -> None:
 numbers = st.none() | st.floats(0, 1e6)
 
 
-@given(numbers, numbers, numbers, st.none() | st.integers(0, 10**9))
+held = st.none() | st.integers(0, 10**9)
+
+
+@given(numbers, numbers, numbers, held, held)
 def test_what_was_not_measured_violates_nothing_and_shows_no_number(
-    time: float | None, growth: float | None, memory: float | None, held_back: int | None
+    time: float | None,
+    growth: float | None,
+    memory: float | None,
+    text: int | None,
+    call: int | None,
 ) -> None:
-    cost = Cost("openai-chat", 8, 1, 1.0, time, growth, memory, held_back, 10)
-    values = (time, growth, memory, held_back)
+    cost = Cost("openai-chat", 8, 1, 1.0, time, growth, memory, text, 10, held_arguments=call)
+    values = (time, growth, memory, text, call)
     cells = cost_cells(cost)
     assert len(cells) == len(COST_HEAD)
     for value, cell in zip(values, cells[2:], strict=True):
         assert (value is None) == (cell == "not measured")
-    assert len(rules_of(cost)) == sum(cell.endswith(" !") for cell in cells)
+    marks = [cell.endswith(" !") for cell in cells]
+    # A client that holds all of the stream back violates one rule.
+    assert len(rules_of(cost)) == sum(marks) - all(marks[-2:])
 
 
 PROGRAM = Path(__file__).parents[1] / "normalizers" / "client" / "client_program.py"

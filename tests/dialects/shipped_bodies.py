@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from harness.dialects.table import request_body
 from harness.wire import cassette_file
 from harness.wire.aws import encode_event
 from harness.wire.cassette import Cassette
@@ -82,7 +83,7 @@ def requests(dialect: str) -> tuple[tuple[str, dict[str, Any]], ...]:
     return tuple(
         (each.request.uri, value)
         for each in shipped().get(dialect, ())
-        if isinstance(value := _decoded(each.request.body), dict)
+        if (value := request_body(each.request.body)) is not None
     )
 
 

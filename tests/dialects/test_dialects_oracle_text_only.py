@@ -51,10 +51,16 @@ def quirks(dialect: str, *events: dict[str, Any] | str, tail: bytes = b"") -> se
 
 def test_events_without_content_are_noted() -> None:
     whole = completion("a", "stop")
-    assert quirks("openai-completions", {"choices": None}, whole) == {"CHUNK-CHOICES-NULL"}
+    assert quirks("openai-completions", {"choices": None}, whole, "[DONE]") == {
+        "CHUNK-CHOICES-NULL"
+    }
+    assert quirks("openai-completions", whole) == {"SSE-DONE-MISSING"}
     assert quirks("openai-completions", "[DONE]") == {"STREAM-NO-EVENTS"}
     assert quirks("openai-completions", "null", "[DONE]") == {"SSE-DATA-NULL", "STREAM-NO-EVENTS"}
-    assert quirks("openai-completions", whole, tail=b'data: {"us') == {"SSE-NO-FINAL-BLANK"}
+    assert quirks("openai-completions", whole, tail=b'data: {"us') == {
+        "SSE-NO-FINAL-BLANK",
+        "SSE-DONE-MISSING",
+    }
 
 
 @pytest.mark.parametrize(

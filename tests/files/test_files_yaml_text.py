@@ -44,7 +44,7 @@ HOSTILE = {
     "two equal keys inside": ("a: [{b: 1, b: 2}]", 1, "occurs twice"),
     "collection as key": ("? [a]\n: 1", 1, "text key"),
     "two documents": ("a: 1\n---\nb: 1", 2, "one document"),
-    "unclosed": ("a: [1, 2\nb: 3", 2, "expected YAML"),
+    "unclosed": ("a: [1, 2\nb: 3", 2, "YAML syntax error"),
     "bad base64": ("a: !!binary a", 1, "base64"),
     "merge of text": ("<<: x", 1, "merging"),
     "merge of texts": ("a: &a {}\n<<: [*a, x]", 2, "merging"),

@@ -48,7 +48,7 @@ def bundled_subjects() -> tuple[Subject, ...]:
 @cache
 def shipped_subjects() -> tuple[LoadedSubject, ...]:
     """Load every shipped scenario of turns with its cassette, once in a process."""
-    return tuple(load_subject(each) for each in bundled_subjects() if not each.conversation)
+    return tuple(load_subject(each) for each in bundled_subjects() if each.of_turns)
 
 
 @cache

@@ -106,6 +106,7 @@ def test_the_working_folder_hides_nothing_that_is_installed(folder: Path) -> Non
         ("no_such_module:normalize", "ModuleNotFoundError"),
         (":normalize", "ValueError"),
         ("raises_on_import:normalize", "ValueError: no key"),
+        ("raises_on_import:normalize", "raises_on_import.py, line 1"),
         ("exits_on_import:normalize", "SystemExit: 0"),
     ],
 )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from harness import shipped
 from harness.peers.matrix_page import render_matrix
 from harness.peers.record import PeerResults, write_merged_run
-from harness.reporting.page import PAGES, render_page, render_section
+from harness.reporting.page import PAGES, render_page, render_part
 from harness.reporting.report import ReportContext, anchor, open_report
 from harness.results.catalogue import load_catalogue
 from harness.results.cost import Cost
@@ -27,7 +27,7 @@ from tests.runs.runs_samples import a_finding, a_result
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
 CONTEXT = ReportContext(quirks=CATALOGUE)
-PEERS = next(page for page in PAGES if page.id == "peers")
+PEERS = next(part for page in PAGES for part in page.parts if part.id == "peers")
 HOSTILE = '<img src=x onerror="alert(1)">|\u202e{{7*7}}&amp;'
 COST = Cost("openai-chat", 40_000, 5_000, 1.0, 120.0, 7.9, 0.5, None, 9_000_000, "it died")
 costs = st.none() | st.builds(
@@ -85,7 +85,7 @@ def merged(*results: PeerResults) -> Run:
 def tables(*results: PeerResults) -> Tables:
     """Return the tables of the page of peers; the report has sixteen others."""
     with open_report(merged(*results), CONTEXT) as report:
-        return Tables(render_section(report, PEERS))
+        return Tables(render_part(report, PEERS))
 
 
 def markdown(*results: PeerResults) -> str:
@@ -228,11 +228,11 @@ def test_each_peer_that_fails_links_to_its_failures_and_their_cases() -> None:
     assert {f"#{anchor(f'a/{n}/one')}" for n in range(3)} <= set(links)
 
 
-def test_the_report_of_another_run_says_how_to_get_peers() -> None:
+def test_the_report_of_another_run_has_no_peers() -> None:
     run = peer((a_result(),)).run
     assert run is not None
     html = render_page(run, CONTEXT)
-    assert "This run has no peers." in html
+    assert 'id="peers"' not in html
     assert "peers-failures" not in Tables(html).rows
 
 

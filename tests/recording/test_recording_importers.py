@@ -165,7 +165,8 @@ def events_of(body: bytes) -> list[object]:
 
 def test_every_reader_is_shown_here() -> None:
     others = {container for container, _, _ in FIXTURES.values()}
-    assert {*ALL, *others, "raw-body"} == set(READERS)  # that one has another file
+    # Two have other files: that of bodies alone, and that of sessions.
+    assert {*ALL, *others, "raw-body", "session-lines"} == set(READERS)
 
 
 @each_row(("name", "data"), [(n, d) for n, datas in ALL.items() for d in datas])

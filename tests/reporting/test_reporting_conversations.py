@@ -114,7 +114,7 @@ def test_a_conversation_that_failed_because_of_its_model_is_a_case_with_its_tran
         for each in run.results
     )
     html = render_page(msgspec.structs.replace(run, results=results))
-    cases = html.partition('<section id="cases"')[2]
+    cases = html.partition('<h2 id="cases"')[2]
     shown = cases.partition(f'id="{anchor(failed.cell)}"')[2].partition('<details class="case">')[0]
     assert "The conversation <strong>failed</strong>, blame" in shown
     assert "<h4>Request 0 " in shown
@@ -129,6 +129,7 @@ def test_the_terminal_ranks_agents_and_conversations(run: Run) -> None:
     assert "results-orphaned" in after
     _, _, talks = text.partition("by conversation success\n")
     assert "1/1" in talks
+    _, _, talks = tables(summarize(run), "markdown").partition("by conversation success\n")
     assert "tool_use 0.0 %" in talks
     assert "\x1b" not in text
 

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from harness.project import GateRule
+from harness.reporting.charts.lanes import deciding_offset
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
@@ -149,3 +150,14 @@ def test_version_of_the_library_is_next_to_the_client() -> None:
     assert "FAIL  ours 1.7.3: 1 of 2 cells" in _text(
         replace(run, header=replace(run.header, normalizers=facts))
     )
+
+
+def test_bytes_that_decide_are_shown_and_not_the_done_where_it_was_noticed() -> None:
+    done = BODY.index(b"data: [DONE]")
+    finding = replace(FINDING, expected='{"a": 1}', offset=done)
+    run = _run(finding=finding)
+    case = replace(next(iter(run.cases.values())), frames=FRAMES)
+    assert deciding_offset(case, finding) == BODY.index(b'{"a": 1}')
+    assert deciding_offset(case, replace(finding, offset=20)) == 20
+    assert deciding_offset(case, replace(finding, offset=None)) is None
+    assert 'bytes     0 to 16: data: {"a": 1}' in _text(run)

@@ -19,7 +19,7 @@ from harness.reporting.text.agent_pages import INDEX, MAX_INDEX_BYTES, MAX_PAGES
 from harness.reporting.text.compare import comparison_text
 from harness.reporting.text.files import KINDS, badge, files, rankings_csv, results_csv, turns_csv
 from harness.reporting.text.junit import junit
-from harness.reporting.text.summary import summary_markdown
+from harness.reporting.text.summary import MAX_LINES, summary_markdown
 from harness.reporting.text.terminal import tables
 from harness.results.outcome import Outcome
 from harness.results.scenario_evidence import ScenarioEvidence
@@ -164,7 +164,10 @@ def test_summary_keeps_its_limit_and_counts_omitted_failures() -> None:
         text = summary_markdown(run, summary, limit)
         assert len(text.encode()) <= limit
         assert text.startswith("## Gate: fail\n")
-        assert (" more causes of failure" in text) is (limit < 200_000)
+        assert " more causes of failure" in text
+        assert text.count("\n") <= MAX_LINES
+    changed = summary_markdown(run, summary, changed="+3 broken, 1 fixed since yesterday")
+    assert "**Changes:** +3 broken, 1 fixed since yesterday" in changed
 
 
 def test_summary_has_no_links_and_no_markup_of_hostile_text() -> None:

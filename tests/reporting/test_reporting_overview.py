@@ -1,14 +1,13 @@
-"""The overview: who is to blame, what changed, what is best, and links to what it counts."""
+"""The overview: a sentence for each client, the causes, and what no figure counts."""
 
 import msgspec
-import pytest
 
-from harness.reporting.page import render_page
-from harness.reporting.pages.overview import Part, blame_shares, overview_page, reason_parts
-from harness.reporting.report import NamedRun, ReportContext, open_report, replays_link
+from harness.reporting.page import PAGES, render_page
+from harness.reporting.pages.overview import LEAST_CAUSES, client_lines, overview_page
+from harness.reporting.report import NamedRun, Report, ReportContext, open_report, replays_link
 from harness.reporting.words import FAILING
 from harness.results.outcome import Outcome
-from harness.results.run import Run
+from harness.results.run import Run, Selection
 
 CELL = "openai-chat/many-fragments/naive"
 
@@ -17,73 +16,82 @@ def _overview(html: str) -> str:
     return html.partition('<section id="overview"')[2].partition("</section>")[0]
 
 
-def test_failures_are_counted_by_blame_and_fill_the_bar(sample: Run) -> None:
+def _unselected(run: Run) -> Run:
+    """Return `run` as if the user had selected nothing: its recordings are the bundled ones."""
+    header = msgspec.structs.replace(run.header, selection=Selection(("bundled",), "quick"))
+    return msgspec.structs.replace(run, header=header)
+
+
+def test_each_client_has_a_sentence_with_its_worst_outcome(sample: Run) -> None:
     with open_report(sample) as report:
-        shares = {each.blame: each for each in blame_shares(report)}
-    assert {name: each.count for name, each in shares.items()} == {
-        "normalizer": sum(each.outcome.fails for each in sample.results),
-        "model": 6,
-        "provider": 4,
-        "model or provider": 0,
-        "request": 0,
-        "harness": 0,
-    }
-    assert sum(each.width for each in shares.values()) == pytest.approx(1_000, abs=0.5)
-    assert shares["model"].link == replays_link(
-        failed="model", normalizer="reference", origin=("recorded", "imported")
-    )
-
-
-def test_failed_turns_of_emulated_cassettes_and_of_other_clients_are_not_blamed(
-    sample: Run,
-) -> None:
-    failed = [each for each in sample.results if each.blame == "model"]
-    changed = {
-        failed[0].cell: msgspec.structs.replace(failed[0], origin="emulated"),
-        failed[1].cell: msgspec.structs.replace(failed[1], normalizer="naive"),
-    }
-    results = tuple(changed.get(each.cell, each) for each in sample.results)
-    with open_report(msgspec.structs.replace(sample, results=results)) as report:
-        shares = {each.blame: each.count for each in blame_shares(report)}
-    assert shares["model"] == len(failed) - 2
-
-
-def test_link_with_several_values_lists_them() -> None:
-    assert replays_link(outcome=("crash", "hang")) == "replays?q=outcome%3Acrash%2Chang"
-
-
-def test_reasons_of_the_verdict_link_to_the_client_its_failures_and_the_cell(sample: Run) -> None:
-    cells = {each.cell: each for each in sample.results}
-    reason = f"naive: 5 of 5 cells do not conform, worst crash: harness replay {CELL} --in x"
-    assert [*reason_parts(reason, cells, ("naive",))] == [
-        Part("naive", "replays?q=normalizer%3Anaive"),
-        Part(": "),
-        Part("5 of 5", replays_link(normalizer="naive", outcome=FAILING)),
-        Part(" cells do not conform, worst crash: "),
-        Part(CELL, f"case/{CELL}"),
-        Part(""),
-    ]
-    (count, *_) = reason_parts(f"3 cells unjudged, such as {CELL}", cells, ("naive",))
-    assert count == Part("3", "replays?q=outcome%3Aunjudged")
-    assert [*reason_parts("a rule failed", cells, ())] == [Part("a rule failed")]
-
-
-def test_best_pair_has_its_interval_and_its_parse_error_rate(sample: Run) -> None:
-    with open_report(sample) as report:
-        best = overview_page(report).best
-        first = report.rankings.pairs[0]
-    assert best is not None
-    assert best.ranked == first
-    assert best.filters["model"] == "qwen-plus"
-    assert best.filters["prompt"] == "native-tools/v1"
+        lines = {each.name: each for each in client_lines(report)}
+    naive = lines["naive"]
+    assert (naive.failing, naive.judged, naive.worst) == (5, 5, 2)
+    assert naive.does == "hands over a wrong call in silence"
     page = _overview(render_page(sample))
-    assert "qwen-plus x native-tools/v1" in page
-    assert f"{first.k}/<a" in page
-    assert f'data-rows="{first.n}">{first.n}</a>' in page
-    assert "parse_error</a></dt>" in page
+    link = replays_link(outcome=FAILING, **naive.filters)
+    assert f'<b>naive</b> fails <a href="#{link}">5 of 5 scenarios</a>; in 2 it hands over' in page
 
 
-def test_what_is_newly_broken_is_named_above_the_rankings(sample: Run) -> None:
+def test_bundled_recordings_count_for_no_client_unless_they_were_selected(sample: Run) -> None:
+    def judged(run: Run) -> int:
+        with open_report(run) as report:
+            return {each.name: each.judged for each in client_lines(report)}["reference"]
+
+    scenarios = sum(
+        each.normalizer == "reference" and not each.scenario.startswith("cassette:")
+        for each in sample.results
+    )
+    assert judged(_unselected(sample)) == scenarios
+    assert judged(sample) > scenarios
+    with open_report(_unselected(sample)) as report:
+        (recordings,) = (
+            it for it in overview_page(report).not_counted if it.what == "bundled recordings"
+        )
+    assert recordings.count == len(sample.results) - 3 * scenarios
+
+
+def test_causes_have_words_values_and_a_command(sample: Run) -> None:
+    with open_report(sample) as report:
+        view = overview_page(report)
+    assert len(view.causes) >= LEAST_CAUSES
+    assert view.all_causes == 5
+    first = view.causes[0]
+    assert first.expected
+    assert first.actual
+    assert first.failure.to_copy.startswith("harness replay ")
+    page = _overview(render_page(sample))
+    assert page.count('class="copy" data-text="harness ') == len(view.causes)
+
+
+def test_clients_under_test_come_before_known_bad_ones(sample: Run) -> None:
+    results = tuple(
+        msgspec.structs.replace(each, outcome=Outcome.MISMATCH, blame="normalizer", cause="X")
+        if each.cell == "openai-chat/many-fragments/reference"
+        else each
+        for each in sample.results
+    )
+    with open_report(msgspec.structs.replace(sample, results=results)) as report:
+        view = overview_page(report)
+    assert view.causes[0].failure.group.normalizer == "reference"
+
+
+def test_unjudged_cells_are_not_a_reason_of_the_verdict(sample: Run) -> None:
+    results = tuple(
+        msgspec.structs.replace(each, outcome=Outcome.UNJUDGED)
+        if each.cell == "openai-chat/many-fragments/reference"
+        else each
+        for each in sample.results
+    )
+    run = msgspec.structs.replace(sample, results=results)
+    with open_report(run) as report:
+        view = overview_page(report)
+        assert report.gate.remark
+    assert [it.count for it in view.not_counted if it.what == "unjudged"] == [1]
+    assert all("unjudged" not in reason for reason in view.reasons)
+
+
+def test_what_changed_is_next_to_the_verdict(sample: Run) -> None:
     good = tuple(
         msgspec.structs.replace(each, outcome=Outcome.PASS, findings=())
         if each.cell == CELL
@@ -92,7 +100,20 @@ def test_what_is_newly_broken_is_named_above_the_rankings(sample: Run) -> None:
     )
     before = NamedRun("yesterday", msgspec.structs.replace(sample, results=good))
     page = _overview(render_page(sample, ReportContext(base=before)))
-    first, _, _ = page.partition("<h2>Outcomes of cells")
-    assert '<a href="#compare/broken"><b>1</b> newly broken</a>' in first
-    assert f'href="#case/{CELL}">{CELL}</a></li>' in first
-    assert "yesterday" in first
+    assert '<a href="#changes"><b>+1</b> broken, <b>0</b> fixed</a> since yesterday' in page
+
+
+def _names(report: Report) -> list[str]:
+    return [page.id for page in PAGES if page.is_in(report)]
+
+
+def test_no_page_is_empty_and_models_are_there_only_if_recordings_were_chosen(sample: Run) -> None:
+    with open_report(sample) as report:
+        assert _names(report) == [
+            *("overview", "failures", "replays", "clients", "models"),
+            *("quirks", "cassettes", "method"),
+        ]
+    with open_report(_unselected(sample)) as report:
+        assert "models" not in _names(report)
+    with open_report(sample, ReportContext(base=NamedRun("before", sample))) as report:
+        assert "changes" in _names(report)

@@ -1,14 +1,15 @@
-"""What the pages count: stacks, disagreement, standings, cassettes, trends, comparison, links."""
+"""What the pages count: stacks, answers, standings, cassettes, trends, comparison, links."""
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.reporting.boards import boards
 from harness.reporting.pages.cassettes import MAX_CASSETTES, cassettes_of
 from harness.reporting.pages.compare import compare_view
-from harness.reporting.pages.normalizers import WIDTH, disagreement, stacks
-from harness.reporting.pages.rankings import ranking_details
+from harness.reporting.pages.normalizers import WIDTH, stacks
+from harness.reporting.pages.rankings import answer_of, ranking_details
 from harness.reporting.pages.trends import TrendsView, trends_page
 from harness.reporting.report import NamedRun, ReportContext, anchor, open_report, replays_link
 from harness.results.outcome import Outcome
@@ -57,17 +58,23 @@ def test_stack_counts_unsupported_cells_separately(sample: Run) -> None:
     assert (naive.judged, naive.unsupported, naive.segments) == (0, 5, ())
 
 
-def test_disagreement_counts_scenarios_on_which_one_normalizer_fails(sample: Run) -> None:
-    found = disagreement(sample.results)
-    pairs = {
-        (row, column): (square.k, square.n)
-        for row, squares in found.pairs.rows
-        for column, square in zip(found.pairs.columns, squares, strict=True)
-    }
-    assert pairs["naive", "reference"] == pairs["reference", "naive"] == (0, 5)
-    assert pairs["dashscope-restore", "reference"] == (5, 5)
-    assert pairs["reference", "reference"] == (0, 0)
-    assert [split.conforming for split in found.splits] == [("dashscope-restore", "reference")] * 5
+def test_answer_names_the_lowest_parse_error_rate_with_the_interval_of_each_difference(
+    sample: Run,
+) -> None:
+    with open_report(sample) as report:
+        prompts, models = (answer_of(report.of(boards)[name]) for name in ("prompts", "models"))
+    assert prompts.best is not None
+    assert prompts.best.ranked.name == "native-tools/v1"
+    (worse,) = prompts.worse
+    assert worse.other == "json-fallback/v2"
+    assert worse.low < worse.points == 1 / 39 - 9 / 30 < worse.high < 0
+    assert (prompts.alike, prompts.few) == ((), ())
+    (_, (same, other)), (_, (back, _)) = prompts.pairs.rows
+    assert (same, other) == (None, worse)
+    assert back is not None
+    assert round(back.low, 9) == round(-worse.high, 9)
+    assert models.few == ("glm-4",)  # six turns are too few to compare
+    assert (models.worse, models.alike) == ((), ())
 
 
 def test_ranking_details_give_the_commonest_reason_and_its_first_cell(sample: Run) -> None:

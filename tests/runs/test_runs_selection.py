@@ -134,13 +134,14 @@ def test_special_files_and_dangling_links_are_unreadable() -> None:
     os.mkfifo("cassettes/pipe.yaml")
     Path("cassettes/zero.yaml").symlink_to("/dev/zero")
     Path("cassettes/lost.yaml").symlink_to("nowhere")
+    Path("cassettes/own.yaml").symlink_to("own.yaml")
     good, *others = select_subjects([Path()])
     assert subject_id(good) == "cassette:a"
     assert [each.path for each in others] == [
-        f"cassettes/{name}.yaml" for name in ("lost", "pipe", "zero")
+        f"cassettes/{name}.yaml" for name in ("lost", "own", "pipe", "zero")
     ]
     for each in others:
-        with pytest.raises(UnreadableError, match=r"leads nowhere|regular file"):
+        with pytest.raises(UnreadableError, match=r"leads nowhere|regular file|symbolic links"):
             load_subject(each)
 
 

@@ -54,10 +54,10 @@ _SNIPPETS = st.sampled_from(
         "]",
     )
 )
-_TEXTS = st.lists(_SNIPPETS | st.text(max_size=3), max_size=12).map("".join)
+TEXTS = st.lists(_SNIPPETS | st.text(max_size=3), max_size=12).map("".join)
 
 
-@given(_TEXTS, SIZES, st.sampled_from(["whole", "anywhere"]))
+@given(TEXTS, SIZES, st.sampled_from(["whole", "anywhere"]))
 def test_any_text_means_the_same_however_it_is_cut(text: str, size: int, bare: str) -> None:
     def policy(policy: TextPolicy) -> TextPolicy:
         return TextPolicy(policy.dialects, bare=bare)  # type: ignore[arg-type]  # one of its values
@@ -80,7 +80,7 @@ _WITHOUT_TOOLS = {
 }
 
 
-@given(_TEXTS, SIZES)
+@given(TEXTS, SIZES)
 def test_without_tools_nothing_is_a_call_and_plain_text_stays(text: str, size: int) -> None:
     """Thoughts are separated, and a token of the template that means nothing is not shown."""
     turn = read(text, _ALL, size, tools=())

@@ -106,7 +106,7 @@ def test_unjudged_cells_neither_conform_nor_fail() -> None:
     gate = judge_gate(run)
     assert (gate.verdict, gate.unjudged) == ("pass", ("a/reference",))
     assert gate.reasons == ("1 cell conforms",)
-    assert gate.lines == (*gate.reasons, "1 cell unjudged, such as a/reference")
+    assert gate.remark == "1 cell unjudged, such as a/reference"
     failed = judge_gate(a_run([*run.results, a_result("c", outcome=Outcome.LOST_CALL)]))
     assert failed.verdict == "fail"
     assert all("c/reference" in reason for reason in failed.reasons)

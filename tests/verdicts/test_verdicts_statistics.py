@@ -11,6 +11,7 @@ from harness.verdicts.statistics import (
     Interval,
     Pairs,
     clustered_interval,
+    difference,
     holm,
     intraclass_correlation,
     mcnemar,
@@ -253,3 +254,17 @@ def test_independent_repeats_count_fully() -> None:
 @pytest.mark.parametrize("entries", [[], [[Cluster(3, 9)]], [[Cluster(4, 4), Cluster(4, 4)]]])
 def test_intraclass_correlation_without_estimate_is_one(entries: list[list[Cluster]]) -> None:
     assert intraclass_correlation(entries) == 1.0
+
+
+def test_difference_of_independent_rates_has_the_published_interval() -> None:
+    low, high = difference(56 / 70, wilson(56, 70), 48 / 80, wilson(48, 80))
+    assert (round(low, 4), round(high, 4)) == (0.0524, 0.3339)  # Newcombe 1998, example (a)
+
+
+@given(st.integers(0, 50), st.integers(1, 50), st.integers(0, 50), st.integers(1, 50))
+def test_difference_is_in_its_interval_and_changes_sign(k: int, n: int, m: int, o: int) -> None:
+    one, other = (min(k, n), n), (min(m, o), o)
+    low, high = difference(one[0] / n, wilson(*one), other[0] / o, wilson(*other))
+    assert -1 <= low <= one[0] / n - other[0] / o <= high <= 1
+    turned = difference(other[0] / o, wilson(*other), one[0] / n, wilson(*one))
+    assert (round(-turned.high, 9), round(-turned.low, 9)) == (round(low, 9), round(high, 9))

@@ -1,10 +1,11 @@
-"""A cluster whose workers are processes with nannies, and one of them is killed."""
+"""A cluster whose workers are processes with nannies, and one of them is killed or stopped."""
 
 import os
 import signal
+import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.engine import open_engine
 from harness.runs.execute import Progress, execute
+from harness.shipped import bundled_folder
+from tests.cli.cli_samples import command
 from tests.dask_cluster import started_cluster
 from tests.runs.runs_workers import a_plan, crashed, worker
 
@@ -82,3 +85,37 @@ def _wait_for_the_end_of(process: int) -> None:
             return
         time.sleep(0.1)
     pytest.fail("the killed worker still runs")
+
+
+SLEEPS = """
+import pathlib, time
+
+def normalize(interaction, reads):
+    pathlib.Path(__file__).with_name("runs").touch()
+    time.sleep(600)
+"""
+
+
+def test_one_ctrl_c_ends_a_run_although_a_worker_is_stopped(
+    workers: tuple[str, list[int]], tmp_path: Path
+) -> None:
+    address, (stopped, _) = workers
+    (tmp_path / "sleeps.py").write_text(SLEEPS)
+    path = str(bundled_folder("scenarios") / "text/plain.yaml")
+    arguments = command("run", path, "-n", "sleeps:normalize", "--on", address, "--no-report")
+    with subprocess.Popen(arguments, cwd=tmp_path, start_new_session=True) as process:
+        _wait_until((tmp_path / "runs").exists)
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+            # It takes some seconds; before, it never ended.
+            assert process.wait(60) == 130
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+            process.kill()
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.1)

@@ -7,6 +7,7 @@ kinds have no effect.
 Source: Anthropic API reference, "Streaming Messages" and "Messages".
 """
 
+from collections.abc import Hashable
 from typing import Any
 
 import msgspec
@@ -63,7 +64,7 @@ class _Block:
         "signature",
     )
 
-    def __init__(self, key: int, kind: object, given_id: object) -> None:
+    def __init__(self, key: Hashable, kind: object, given_id: object) -> None:
         self.key = key
         self.given_id = as_text(given_id)
         self.input = ""
@@ -103,7 +104,10 @@ class Blocks:
                 return
             self._close(earlier)
         self._seal(self._last)
-        block = self._last = self._by_index[key_index] = _Block(self.count, kind, given_id)
+        # Fragments that came before the start are those of this call.
+        early = (key_index,) if kind == "tool_use" and self._turn.arguments((key_index,)) else None
+        block = _Block(early or self.count, kind, given_id)
+        self._last = self._by_index[key_index] = block
         self.count += 1
         if block.is_call:
             self._calls.append(block)

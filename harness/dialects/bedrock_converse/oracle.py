@@ -53,7 +53,14 @@ class Blocks(OpenCalls[int, _Call]):
         use = dict_or_empty(start).get("toolUse")
         if use is None:
             return
-        if not is_index(index) or index in self._calls or index in self._others:
+        early = self._calls.get(index) if isinstance(index, int) else None
+        if early is not None and early.is_unopened and not early.stopped:
+            self._notes.harmless("DELTA-NAME-LATE", offset)
+            fragments = self._calls.pop(index).fragments
+            self._open(index, use, offset)
+            if index in self._calls:
+                self._calls[index].fragments = fragments
+        elif not is_index(index) or index in self._calls or index in self._others:
             self._unclear(offset)
         elif isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
             self._notes.server_tool("BED-SERVER-TOOL", offset)

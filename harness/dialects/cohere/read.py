@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.dialects.cohere.ending import error_of
 from harness.dialects.cohere.read_v1 import V1
-from harness.dialects.cohere.read_v2 import V2, piece_of
+from harness.dialects.cohere.read_v2 import BORDERS, V2, piece_of
 from harness.dialects.kit.reader import EventReader, quote, reads_with
 from harness.wire.frames import Frame
 
@@ -34,7 +34,7 @@ class _Reader(EventReader):
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Process one event, or a complete document."""
         kind = value.get("type") or value.get("event_type")
-        if kind is None and error_of(value) is None and frame.event in V2.TAKES:
+        if kind is None and error_of(value) is None and frame.event in (*V2.TAKES, *BORDERS):
             kind = frame.event  # quirk SSE-TYPE-IN-NAME-ONLY
         if type(kind) is not str:
             self._document(value, frame)

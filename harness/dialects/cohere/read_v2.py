@@ -68,7 +68,7 @@ piece_of = piece_decoder(MessageEvent)
 Take: TypeAlias = Callable[["V2", dict[str, Any], Frame], None]
 
 # Ends of what came in pieces; they are ignored, and need not be decoded in full.
-_BORDERS: Final = frozenset(("content-end", "tool-call-end"))
+BORDERS: Final = frozenset(("content-end", "tool-call-end"))
 
 
 class V2:
@@ -85,7 +85,7 @@ class V2:
         """Process an event that adds at most one fragment; return False for any other event."""
         message = piece.delta.message if piece.delta is not None else None
         if message is None:
-            return piece.type in _BORDERS
+            return piece.type in BORDERS
         match piece.type:
             case "content-delta" if message.content is not None:
                 self._turn.reasoning(message.content.thinking)
@@ -163,8 +163,9 @@ class V2:
         """Begin a call. A used index with another id also begins a call."""
         turn, call_id = self._turn, call.get("id")
         key = self._keys.get(index)
-        # An index that comes again with another id is another call.
-        if key is None or self._call_ids.get(key) != call_id:
+        # An index that comes again with another id is another call. Fragments before the start
+        # have no id.
+        if key is None or self._call_ids.get(key, call_id) != call_id:
             key = self._keys[index] = len(turn)
             self._call_ids[key] = call_id
         function = _function(call)

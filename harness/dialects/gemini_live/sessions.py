@@ -47,4 +47,10 @@ def _is_session(event: dict[str, Any]) -> bool:
     return not MEMBERS.isdisjoint(event)
 
 
-SESSIONS: Final = SessionForm(_client_role, _server_role, _is_session, one_cause_each=False)
+SESSIONS: Final = SessionForm(
+    _client_role,
+    _server_role,
+    _is_session,
+    one_cause_each=False,
+    replies={"setup": b'{"setupComplete": {}}'},
+)

@@ -34,7 +34,7 @@ class WriterOptions(Options, frozen=True):
         ending: `turnComplete` after calls too, or nothing, because the server awaits the results
             (`LIVE-CALL-ENDS-TURN`).
         generation_complete: whether `generationComplete` precedes the end.
-        usage: the numbers of tokens next to the end, or in a message of their own.
+        usage: the numbers of tokens next to the end, or in a separate message.
         model: accepted as in other dialects; the messages do not name it.
     """
 

@@ -75,6 +75,7 @@ class GoogleInteractionsOracle(GoogleOracle):
         self._steps: dict[int, _Call | None] = {}  # None for a step that is not a call
         self._first_kinds: dict[int, object] = {}
         self._thoughts: set[int] = set()
+        self._early: dict[int, list[tuple[Json, Event]]] = {}  # deltas of steps that have no start
         self._takes: dict[str, TakeEvent] = {
             "interaction.created": self._interaction,
             "interaction.status_update": self._status,
@@ -187,13 +188,29 @@ class GoogleInteractionsOracle(GoogleOracle):
 
     def _start(self, value: Json, event: Event) -> None:
         index, step = value.get("index"), value.get("step")
-        if type(index) is not int or index in self._steps or not isinstance(step, dict):
+        if type(index) is not int or not isinstance(step, dict):
+            self.notes.unreadable("EVENT-GLUED", event.offset)
+            return
+        early = self._steps.pop(index) if self._is_unopened(index, step) else None
+        if index in self._steps:
             self.notes.unreadable("EVENT-GLUED", event.offset)
             return
         self._step(index, step, member_text(event.data, "step", "arguments"), event.offset)
         call = self._steps[index]
         if call is not None:
             call.is_placeholder = call.at_start == "{}"
+            call.fragments = early.fragments if early is not None else []
+        for delta, sent in self._early.pop(index, ()):
+            self._delta(delta, sent)
+
+    def _is_unopened(self, index: int, step: Json) -> bool:
+        """Return whether fragments of the call that begins now came before its start."""
+        early = self._steps.get(index)
+        is_call = step.get("type") == "function_call"
+        if early is None or not is_call or not early.is_unopened or early.over:
+            return False
+        self.notes.harmless("DELTA-NAME-LATE", early.offset)
+        return True
 
     def _step(self, index: int, step: Json, at_start: str, offset: int) -> None:
         kind = step.get("type")
@@ -231,8 +248,11 @@ class GoogleInteractionsOracle(GoogleOracle):
         kind = delta.get("type") if isinstance(delta, dict) else None
         if kind == "arguments_delta" and type(index) is int:
             self._steps.setdefault(index, _Call({}, "", event.offset))
-        if type(index) is not int or index not in self._steps or not isinstance(delta, dict):
+        if type(index) is not int or not isinstance(delta, dict):
             self.notes.unreadable("EVENT-GLUED", event.offset)
+            return
+        if index not in self._steps:
+            self._early.setdefault(index, []).append((value, event))
             return
         call = self._steps[index]
         if kind == "arguments_delta":
@@ -289,6 +309,8 @@ class GoogleInteractionsOracle(GoogleOracle):
 
     def conclude(self) -> None:
         """Note deviations that can be seen only in the complete body."""
+        for _, event in (early[0] for early in self._early.values()):
+            self.notes.unreadable("EVENT-GLUED", event.offset)
         if self.meaning in CUT_SHORT:
             for call in filter(None, list(self._steps.values())[:-1]):
                 call.is_placeholder = False  # it is complete, because another step follows

@@ -5,7 +5,8 @@ audio. They change no turn. The form of a dialect says what each message is.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -62,14 +63,17 @@ class SessionForm(msgspec.Struct, frozen=True):
         client: returns the role of a message of the client.
         server: returns the role of a message of the server.
         is_session: returns whether only a session has this message of the server.
-        one_cause_each: whether each cause asks for a response of its own; otherwise the next
+        one_cause_each: whether each cause asks for a separate response; otherwise the next
             response answers all of them.
+        replies: a member of a client's message -> the message that the server sends at once, and
+            for which clients wait.
     """
 
     client: Callable[[Json], ClientRole]
     server: Callable[[Json, SessionView], ServerRole]
     is_session: Callable[[Json], bool]
     one_cause_each: bool = True
+    replies: Mapping[str, bytes] = MappingProxyType({})
 
 
 class _Turn:

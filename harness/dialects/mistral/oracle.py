@@ -68,6 +68,8 @@ class CallList(OpenCalls[int, OpenCall]):
             told_apart = bool(call_id and rival.id) or name != rival.name
             quirk = "DELTA-INDEX-ALL-ZERO" if has_index else "DELTA-INDEX-MISSING"
             self._notes.ambiguous(quirk, offset, calls=not told_apart)
+        if not call_id and not has_index:
+            self._notes.harmless("DELTA-ID-MISSING", offset)
         call = self._calls[len(self._calls)] = OpenCall(offset, call_id, name)
         return call
 

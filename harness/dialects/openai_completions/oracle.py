@@ -63,11 +63,22 @@ class OpenAICompletionsOracle(FinishWordOracle):
         self._finish(choice.get("finish_reason"), offset)
 
     def _finish(self, word: object, offset: int) -> None:
+        if word == "":
+            self.notes.harmless("FINISH-EMPTY-STRING", offset)
         if word is None or word == "":
             return
         if isinstance(word, str):
+            if word in self.finishes[-1:]:
+                self.notes.harmless("FINISH-DUPLICATE", offset)
             self.check_failure_word(word, offset)
             self.finish(word, offset)
         else:
             self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
             self.ended = True
+
+    def conclude(self) -> None:
+        """Note deviations that only the complete body shows."""
+        super().conclude()
+        is_stream = "JSON-FOR-STREAM" not in {each.quirk for each in self.notes.deviations()}
+        if self.finishes and not self.over and is_stream:
+            self.notes.harmless("SSE-DONE-MISSING", 0)

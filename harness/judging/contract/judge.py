@@ -10,7 +10,7 @@ from harness.judging.contract.shape import CHUNK, Part, iter_events, iter_parts,
 from harness.judging.contract.table import ContractTable, Failure, load_tables
 from harness.results.catalogue import Severity
 from harness.results.finding import Level
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import SWITCHING_PROTOCOLS, Interaction
 
 _OK: Final = 200
 _CONTENT_TYPE: Final = "content-type"
@@ -105,7 +105,7 @@ def _head(interaction: Interaction, table: ContractTable) -> Iterator[ContractFi
         title = f"The content type of the stream is `{given[0]}`"
         send = f"Send the header `content-type: {kinds}`. Clients choose the decoder by it."
         yield ContractFinding("content-type", "MUST", title, "lost call", send, 0)
-    if interaction.status != _OK:
+    if interaction.status not in (_OK, SWITCHING_PROTOCOLS):
         title = f"The status of the stream is {interaction.status}"
         yield ContractFinding("status", "SHOULD", title, "crash", "Send the status 200.", 0)
 

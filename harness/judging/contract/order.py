@@ -8,6 +8,7 @@ object has a value. `agrees`: the last event repeats what the deltas contained.
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
+from harness.dialects.table import oracle_reading
 from harness.judging.contract.shape import Grammar, Part, iter_parts
 from harness.judging.contract.table import Order, OrderRule
 from harness.turns.arguments import same_value
@@ -18,6 +19,7 @@ from harness.wire.interaction import Interaction
 _FAILURES: Final = ("error", "response.failed", "response.incomplete")
 # A member of requests that continue a stream after a break; the beginning was sent before.
 _RESUMED: Final = "starting_after"
+_OF_WHOLE_STREAMS: Final = ("lifecycle", "numbered", "blocks")
 _Check: TypeAlias = Callable[[Order, list[Part], Grammar], int | None]
 
 
@@ -25,11 +27,14 @@ def order_offset(
     order: Order, events: list[Part], interaction: Interaction, grammar: Grammar
 ) -> int | None:
     """Return the offset of the first event that breaks `order`; None if none does."""
-    if not events or (
-        _RESUMED in interaction.request.uri and order.rule in ("lifecycle", "numbered", "blocks")
-    ):
+    if not events or (order.rule in _OF_WHOLE_STREAMS and _is_resumed(interaction)):
         return None
     return _CHECKS[order.rule](order, events, grammar)
+
+
+def _is_resumed(interaction: Interaction) -> bool:
+    """Return whether the stream continues an earlier one, also if its request is not known."""
+    return _RESUMED in interaction.request.uri or oracle_reading(interaction).resumed
 
 
 def _blocks(order: Order, events: list[Part], _grammar: Grammar) -> int | None:

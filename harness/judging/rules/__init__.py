@@ -1,4 +1,4 @@
-"""Collect the rules about turns, conversations and cost in one table.
+"""Collect the rules about turns, conversations, cost and time in one table.
 
 The rules do not overlap: one fault of a client violates one rule, as the mutants show.
 """
@@ -28,7 +28,9 @@ from harness.judging.rules import (
     markup,
     replays,
     text,
+    timing,
 )
+from harness.judging.timing.evidence import TimingEvidence, timing_rule
 
 _TURN_FAMILIES = (
     *(calls, arguments, text, markup, finish, deltas, replays, arguments_time, gateway),
@@ -53,4 +55,12 @@ CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
 COST_RULES: dict[str, Rule[CostEvidence]] = {
     rule.id: rule for rule in cost_rule.of_module(cost.__name__)
 }
-RULES: dict[str, Rule[Any]] = {**TURN_RULES, **CONVERSATION_RULES, **COST_RULES}
+TIMING_RULES: dict[str, Rule[TimingEvidence]] = {
+    rule.id: rule for rule in timing_rule.of_module(timing.__name__)
+}
+RULES: dict[str, Rule[Any]] = {
+    **TURN_RULES,
+    **CONVERSATION_RULES,
+    **COST_RULES,
+    **TIMING_RULES,
+}

@@ -20,7 +20,7 @@ from harness.results.outcome import Outcome
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import role_of, text_of
 
-# A result that is missing, or is no text, cannot be compared.
+# A result that is missing, or that is not a text, cannot be compared.
 _RESULTS: Final = (
     "CONV-ANSWER",
     "HIST-MISSING-RESULT",

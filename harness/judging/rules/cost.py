@@ -31,6 +31,12 @@ def _first_text(evidence: CostEvidence) -> Iterator[Violation]:
     return _beyond(evidence, "held_back")
 
 
+# A client that holds the whole stream back violates only the rule about text.
+@cost_rule("COST-FIRST-ARGUMENTS", Outcome.MISMATCH, of="cost", yields_to=("COST-FIRST-TEXT",))
+def _first_arguments(evidence: CostEvidence) -> Iterator[Violation]:
+    return _beyond(evidence, "held_arguments")
+
+
 def _beyond(evidence: CostEvidence, field: str) -> Iterator[Violation]:
     found = beyond_limits(evidence.cost)
     if field in found:

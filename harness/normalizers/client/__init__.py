@@ -10,15 +10,17 @@ treat it as any other normalizer.
 import atexit
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import TypeVar
 
 import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError
-from harness.normalizers.client.lines import Case, Introduction
+from harness.normalizers.client.lines import Case, Introduction, TimedCaseLine
 from harness.normalizers.client.process import ClientProcess
 from harness.normalizers.client.turn import deltas_of_turn
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.timing import TOLD, TimedCase, TimedClient
 from harness.playback.case_server import replay_server
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
@@ -28,6 +30,7 @@ __all__ = ["client_normalizer", "process_of"]
 
 # Longer than the limit of a replay, which the harness enforces itself in a main thread.
 _CASE_SECONDS = 60.0
+_Line = TypeVar("_Line", Case, TimedCaseLine)
 
 
 def client_normalizer(command: str) -> Normalizer:
@@ -52,7 +55,17 @@ def client_normalizer(command: str) -> Normalizer:
         summary=" ".join(filter(None, (hello.name, hello.version, hello.language))),
         hides=frozenset(hello.hides),
         policies=hello.policies,
+        timed=_timed(client),
     )
+
+
+def _timed(client: "_Client") -> TimedClient | None:
+    """Return how the client takes part in timing scenarios; None if it does not."""
+    hello = client.introduction
+    if hello.times is None or hello.protocol == 1:
+        return None
+    places = {each: hello.untold.get(each, "") for each in TOLD if each not in hello.times}
+    return TimedClient(client.run_timed, places, leaves=True)
 
 
 def process_of(normalizer: Normalizer) -> int | None:
@@ -100,19 +113,34 @@ class _Client:
         Raises:
             ClientError: the client broke the protocol, or reported an undocumented exception.
         """
-        self._cases += 1
         with replay_server(interaction, reads) as base_url:
-            body = _request_body(interaction)
-            model = body.get("model")
-            case = Case(
-                id=self._cases,
-                dialect=interaction.dialect,
-                base_url=base_url,
-                model=model if isinstance(model, str) and model else "replay",
-                request=body,
-            )
-            turn = self._process.turn(case, _CASE_SECONDS)
+            turn = self._process.turn(self._case(Case, interaction, base_url), _CASE_SECONDS)
         yield from deltas_of_turn(turn)
+
+    def run_timed(self, case: TimedCase) -> Iterator[Delta]:
+        """Let the client send the request of a timing scenario, and yield the deltas of its turn.
+
+        Raises:
+            ClientError: as for `normalize`.
+        """
+        times = {name: getattr(case, name) for name in TOLD}
+        line = self._case(TimedCaseLine, case.interaction, case.base_url, **times)
+        yield from deltas_of_turn(self._process.turn(line, _CASE_SECONDS))
+
+    def _case(
+        self, kind: type[_Line], interaction: Interaction, base_url: str, **times: object
+    ) -> _Line:
+        self._cases += 1
+        body = _request_body(interaction)
+        model = body.get("model")
+        return kind(
+            id=self._cases,
+            dialect=interaction.dialect,
+            base_url=base_url,
+            model=model if isinstance(model, str) and model else "replay",
+            request=body,
+            **times,
+        )
 
 
 def _request_body(interaction: Interaction) -> dict[str, object]:

@@ -1,7 +1,8 @@
-"""The messages between the harness and a client: JSON Lines in UTF-8, protocol version 1.
+"""The messages between the harness and a client: JSON Lines in UTF-8, protocol version 2.
 
-The harness writes `hello` first, then one `case` at a time, and `stop` at the end. The client
-answers `hello` with its own, and each `case` with one `turn`. It writes nothing else to its
+The harness writes `hello` first, then one `case` or `timed_case` at a time, and `stop` at the end.
+The client answers `hello` with its own, and each case with one `turn`. A client that answers with
+version 1 of the protocol gets no `timed_case`. It writes nothing else to its
 standard output; what it writes to its standard error is shown if it fails.
 """
 
@@ -11,9 +12,10 @@ import msgspec
 
 from harness import __version__
 from harness.normalizers.protocol import Hidden
+from harness.normalizers.timing import Told
 from harness.turns.deltas import CallKind, FinishReason
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -55,9 +57,12 @@ class Introduction(_Received, frozen=True, kw_only=True, tag="hello"):
         hides: the fields that the library does not expose, so that the harness does not judge them.
         policies: the client's choices between rules that exclude each other, such as `{"names":
             "append"}`.
+        times: what the client can be told in a `timed_case`; None if it takes part in no timing
+            scenario. Needs version 2.
+        untold: what the library cannot be told -> the place that documents it.
     """
 
-    protocol: Literal[1]
+    protocol: Literal[1, 2]
     name: str
     version: str = ""
     language: str = ""
@@ -66,6 +71,8 @@ class Introduction(_Received, frozen=True, kw_only=True, tag="hello"):
     capabilities: tuple[str, ...] = ()
     hides: tuple[Hidden, ...] = ()
     policies: dict[str, str] = {}
+    times: tuple[Told, ...] | None = None
+    untold: dict[Told, str] = {}
 
 
 class Case(_Sent, frozen=True, kw_only=True, tag="case"):
@@ -86,6 +93,29 @@ class Case(_Sent, frozen=True, kw_only=True, tag="case"):
     api_key: str = "none"
     model: str
     request: dict[str, Any]
+
+
+class TimedCaseLine(_Sent, frozen=True, kw_only=True, tag="timed_case"):
+    """A message that tells the client to send one request, with the times of a timing scenario.
+
+    Fields:
+        id, dialect, base_url, api_key, model, request: as in `case`.
+        idle_timeout: seconds without data after which the library must give up; None for its
+            default.
+        max_retries: how often the library may send the request again.
+        cancel_after: after this number of pieces of content the client stops, and closes the
+            stream as agent code does; None if it reads to the end.
+    """
+
+    id: int
+    dialect: str
+    base_url: str
+    api_key: str = "none"
+    model: str
+    request: dict[str, Any]
+    idle_timeout: float | None = None
+    max_retries: int = 0
+    cancel_after: int | None = None
 
 
 class Stop(_Sent, frozen=True, kw_only=True, tag="stop"):
@@ -165,5 +195,6 @@ class ClientTurn(_Received, frozen=True, kw_only=True, tag="turn"):
     error: ClientFailure | None = None
 
 
-Line: TypeAlias = Hello | Case | Stop
+AnyCase: TypeAlias = Case | TimedCaseLine
+Line: TypeAlias = Hello | AnyCase | Stop
 Reply: TypeAlias = Introduction | ClientTurn

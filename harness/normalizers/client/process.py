@@ -18,7 +18,7 @@ import msgspec
 
 from harness.errors import NormalizerLoadError
 from harness.normalizers.client.lines import (
-    Case,
+    AnyCase,
     ClientTurn,
     Hello,
     Introduction,
@@ -99,7 +99,7 @@ class ClientProcess:
             hint = "See docs/how-to/test-a-client.md, or run `harness schema client-protocol`."
             raise NormalizerLoadError(str(error), where=self._where, hint=hint) from None
 
-    def turn(self, case: Case, seconds: float) -> ClientTurn:
+    def turn(self, case: AnyCase, seconds: float) -> ClientTurn:
         """Send `case` to the client, and return its turn.
 
         Raises:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from harness.normalizers import reference
 from harness.normalizers.mutants.edit import summary_of
 from harness.normalizers.protocol import Normalize, Normalizer
-from harness.turns.deltas import ArgumentsDelta, Delta
+from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallRejected
 from harness.wire.frames import Frame
 from harness.wire.interaction import Interaction
 from harness.wire.sse import SSEDecoder
@@ -84,6 +84,19 @@ def _decoded(frame: Frame) -> object:
         return json.loads(frame.data)
     except ValueError:
         return frame.data
+
+
+@_mutant("arguments-last", "COST-FIRST-ARGUMENTS")
+def _arguments_last(interaction: Interaction, reads: Iterator[bytes]) -> Iterator[Delta]:
+    """Emits the fragments of arguments when their call ends."""
+    held: list[Delta] = []
+    for delta in reference.normalize(interaction, reads):
+        if isinstance(delta, ArgumentsDelta):
+            held.append(delta)
+        else:
+            yield from held if isinstance(delta, ToolCallEnd | ToolCallRejected) else ()
+            held = [] if isinstance(delta, ToolCallEnd | ToolCallRejected) else held
+            yield delta
 
 
 @_mutant("stream-first", "COST-FIRST-TEXT")

@@ -8,6 +8,7 @@ from typing import Any, Final
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Hidden, Normalizer
 from harness.normalizers.sdk.library import Library
+from harness.normalizers.timing import TimedClient, Told
 from harness.project import ClientKind
 
 _CHAT: Final = ("openai-chat",)
@@ -34,6 +35,9 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
     hides: tuple[Hidden, ...] = (),
     policies: Mapping[str, str] | None = None,
     extra: str = "",
+    timed: bool = False,
+    untold: Mapping[Told, str] | None = None,
+    sessions: tuple[str, ...] = (),
 ) -> Normalizer:
     """Return the normalizer of a library.
 
@@ -48,6 +52,9 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
         hides: the fields that it does not expose.
         policies: its policies. With `arguments: append`, it does not support repeated arguments.
         extra: the extra of this package that installs it; "" for `name`.
+        timed: whether its driver takes part in timing scenarios.
+        untold: what the library cannot be told -> the place that documents it.
+        sessions: for a client over WebSocket, the capabilities that it has therefore.
     """
     appends = "arguments" in (policies or {})
     known = sdk.CAPABILITIES_OF_APPENDERS if appends else sdk.CAPABILITIES_OF_ADAPTERS
@@ -55,7 +62,8 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
         name=name,
         normalize=library.normalize,
         dialects=frozenset(dialects),
-        capabilities=known - set(absent),
+        capabilities=known.union(sessions) - set(absent),
+        only=frozenset(sessions),
         kind=kind,
         hides=frozenset(hides),
         role="peer",
@@ -63,6 +71,7 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
         policies=dict(policies or {}),
         needs=needs,
         extra=extra or name,
+        timed=TimedClient(library.run_timed, dict(untold or {})) if timed else None,
     )
 
 
@@ -74,6 +83,7 @@ openai_sdk = _adapter(
     kind="sdk",
     policies=_APPEND,
     extra="openai",
+    timed=True,
 )
 openai_sdk_responses = _adapter(
     "openai-sdk-responses",
@@ -83,6 +93,28 @@ openai_sdk_responses = _adapter(
     kind="sdk",
     dialects=("openai-responses",),
     extra="openai",
+    timed=True,
+)
+openai_sdk_websocket = _adapter(
+    "openai-sdk-websocket",
+    "the openai package over WebSocket: responses.connect and its terminal event",
+    Library("openai_sdk_websocket", "websocket"),
+    needs=("openai", "websockets"),
+    kind="sdk",
+    dialects=("openai-responses",),
+    extra="openai-websocket",
+    sessions=("sessions",),
+)
+openai_sdk_realtime = _adapter(
+    "openai-sdk-realtime",
+    "the openai package over WebSocket: realtime.connect and response.done",
+    Library("openai_sdk_realtime", "websocket"),
+    needs=("openai", "websockets"),
+    kind="sdk",
+    dialects=("openai-responses",),
+    hides=("reasoning",),
+    extra="openai-websocket",
+    sessions=("sessions", "realtime-events"),
 )
 anthropic_sdk = _adapter(
     "anthropic-sdk",
@@ -93,6 +125,7 @@ anthropic_sdk = _adapter(
     dialects=("anthropic",),
     absent=("other-encodings",),
     extra="anthropic",
+    timed=True,
 )
 google_genai = _adapter(
     "google-genai",
@@ -102,6 +135,7 @@ google_genai = _adapter(
     kind="sdk",
     dialects=("gemini",),
     absent=("partial-arguments", "other-encodings"),
+    timed=True,
 )
 mistralai = _adapter(
     "mistralai",
@@ -166,6 +200,7 @@ litellm = _adapter(
     absent=("partial-arguments", "other-encodings", "client-actions"),
     # It counts tokens for itself where a stream has no counts.
     policies={**_ARGUMENTS, "usage": "own"},
+    timed=True,
 )
 any_llm = _adapter(
     "any-llm",
@@ -190,6 +225,7 @@ pydantic_ai = _adapter(
     # Its documentation of `openai_chat_streaming_requires_finish_reason`: compatible servers may
     # send no finish reason, so that by default an answer without one is complete.
     policies={**_APPEND, "absent-finish": "stop"},
+    timed=True,
 )
 openai_agents = _adapter(
     "openai-agents",
@@ -310,6 +346,7 @@ langchain_openai = _adapter(
     # LangChain sends requests with custom tools to the Responses API, and streams one choice only.
     absent=("custom-tools", "several-choices"),
     policies=_APPEND,
+    timed=True,
 )
 langchain_qwq = _adapter(
     "langchain-qwq",

@@ -19,6 +19,7 @@ from harness.normalizers import sdk
 from harness.normalizers.sdk.asynchronous import HandOver, run_turn
 from harness.normalizers.sdk.events import TEXTS, Event, deltas_of
 from harness.normalizers.sdk.validation import validation_error
+from harness.normalizers.timing import TimedCase
 from harness.turns.deltas import Delta
 from harness.turns.json_values import as_dict
 from harness.wire.interaction import Interaction
@@ -32,6 +33,7 @@ Http = Literal[
     "httpx2 async client",
     "httpx2 client",
     "requests client",
+    "websocket",
 ]
 _DRIVERS: Final = "harness.repro.drivers"
 
@@ -61,13 +63,40 @@ class Library(msgspec.Struct, frozen=True):
         uri = interaction.request.uri
         is_official = self.official and urlsplit(uri).hostname == urlsplit(self.official).hostname
         base_url = self.official if is_official else sdk.BASE_URL
+        if self.http == "websocket":
+            driver = _driver(self)
+            with sdk.replay_server(interaction, reads) as address:
+                yield from _deltas(driver, driver.connect(address), interaction)
+            return
         driver, client, play = _connect(self, interaction.dialect, base_url)
         play(interaction, reads)
-        try:
-            events = _events(driver, client, interaction)
-            yield from deltas_of(events, partial(validation_error, interaction))
-        except driver.DOCUMENTED as problem:
-            yield sdk.failure_delta(problem)
+        yield from _deltas(driver, client, interaction)
+
+    def run_timed(self, case: TimedCase) -> Iterator[Delta]:
+        """Send the request of a timing scenario with the library's own HTTP client."""
+        driver = _driver(self)
+        if self.logger:
+            logging.getLogger(self.logger).setLevel(logging.CRITICAL)
+        given: dict[str, Any] = {"dialect": case.interaction.dialect}
+        client = driver.connect(
+            case.base_url,
+            timeout=case.idle_timeout,
+            max_retries=case.max_retries,
+            **{name: given[name] for name in given.keys() & _parameters(driver.connect)},
+        )
+        yield from _deltas(driver, client, case.interaction)
+
+
+def _deltas(driver: Any, client: Any, interaction: Interaction) -> Iterator[Delta]:  # noqa: ANN401 - of a package that may not be installed
+    try:
+        events = _events(driver, client, interaction)
+        yield from deltas_of(events, partial(validation_error, interaction))
+    except driver.DOCUMENTED as problem:
+        yield sdk.failure_delta(problem)
+
+
+def _driver(library: Library) -> Any:  # noqa: ANN401 - a module
+    return importlib.import_module(f"{_DRIVERS}.{library.driver}")
 
 
 @cache
@@ -75,7 +104,7 @@ def _connect(library: Library, dialect: str, base_url: str) -> tuple[Any, Any, C
     """Return the driver, its client, and a function that gives the client an interaction."""
     if library.logger:
         logging.getLogger(library.logger).setLevel(logging.CRITICAL)
-    driver: Any = importlib.import_module(f"{_DRIVERS}.{library.driver}")
+    driver = _driver(library)
     given: dict[str, Any] = {"dialect": dialect}
     connect = driver.connect
     kind = dict(library.http_of).get(dialect, library.http)

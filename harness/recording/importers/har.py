@@ -1,8 +1,8 @@
 """Import HTTP archives of browsers and proxies: `log.entries[]`, bodies as text or base64.
 
 A body that a browser left out (too large, or a stream that was still open) is empty. The importer
-skips a damaged entry. If all are damaged, it raises the error of the first one. An entry with
-`_webSocketMessages` is a session; browsers write a binary message in base64.
+skips a damaged entry. If all are damaged, it raises the error of the first one. An entry of
+status 101 with `_webSocketMessages` is a session; browsers write a binary message in base64.
 
 Polly.js writes such archives with further keys. It writes bodies that are not text in hexadecimal,
 and bodies with a content encoding as a list of chunks in hexadecimal or base64. Its storage in a
@@ -21,7 +21,7 @@ from harness.recording.importers.event_list import parse_event
 from harness.recording.importers.http_fields import decode_hex, header_fields, is_encoded
 from harness.recording.importers.http_message import response_interaction
 from harness.recording.importers.websocket import OPCODES, timed_session
-from harness.wire.interaction import Headers, Interaction, Request
+from harness.wire.interaction import SWITCHING_PROTOCOLS, Headers, Interaction, Request
 from harness.wire.payload import json_or_none
 from harness.wire.session import Session, SessionFrame, Side
 
@@ -54,8 +54,9 @@ def _logs(archive: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, 
 
 def _entry(value: object, where: str) -> Interaction | Session:
     entry = expect_mapping(value, where)
-    messages = entry.get("_webSocketMessages")
-    return _session(entry, where) if messages else _interaction(entry, where)
+    response = expect_mapping(entry.get("response"), f"{where}.response")
+    is_open = response.get("status") == SWITCHING_PROTOCOLS and entry.get("_webSocketMessages")
+    return _session(entry, where) if is_open else _interaction(entry, where)
 
 
 def _session(entry: dict[str, Any], where: str) -> Session:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any, Final
 
-from harness.dialects.table import DETECTOR, DIALECTS
+from harness.dialects.table import DETECTOR, SESSION_FORMS
 from harness.recording.importers.container import ContainerFile, container_file
 from harness.recording.importers.event_list import elements, parse_event
 from harness.recording.importers.websocket import timed_session
@@ -120,8 +120,7 @@ def _is_session(frames: list[Timed], *, directed: bool) -> bool:
     events = list(_server_events(frames))
     if directed:
         return any(DETECTOR.mark_of(event).strong for event in events)
-    forms = [row.sessions for row in DIALECTS.values() if row.sessions is not None]
-    if any(form.is_session(event) for form in forms for event in events):
+    if any(form.is_session(event) for form in SESSION_FORMS for event in events):
         return True
     begun = [event for event in events if event.get("type") == _RESPONSE]
     return len({as_text(as_dict(event.get("response")).get("id")) for event in begun}) > 1

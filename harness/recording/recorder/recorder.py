@@ -67,6 +67,7 @@ class Recorder:
 
     Attributes:
         recovered: the number of exchanges from the journal of a killed recorder.
+        scrubber: removes secrets from what the recorder writes.
 
     Raises:
         UsageError: an unknown mode, matcher or filter, a mode that is not allowed in CI, or another
@@ -89,7 +90,7 @@ class Recorder:
     ) -> None:
         self.path = Path(path)
         self.mode = record_mode(mode, allow_in_ci=allow_in_ci)
-        self._scrubber = scrubber or Scrubber()
+        self.scrubber = scrubber or Scrubber()
         self._labels = labels or RecordingLabels()
         self._filters = Filters(filters or {})
         self._matchers = matchers(tuple(match_on))
@@ -171,7 +172,7 @@ class Recorder:
         if self._journals:
             self.open()
         with self._lock:
-            self._known = self._scrubber.learn(request)
+            self._known = self.scrubber.learn(request)
             number = len(self._exchanges)
             response = ResponseRecorder(request, on_end=lambda: self._end(exchange))
             exchange = Exchange(number, response)
@@ -275,7 +276,7 @@ class Recorder:
 
         def clean(interaction: Interaction) -> Interaction:
             number, where = exchange.number, str(self.path)
-            return self._scrubber.cleaned([interaction], where, first=number)[0]
+            return self.scrubber.cleaned([interaction], where, first=number)[0]
 
         return exchange.clean(self._filters.interaction, clean, self._known)
 
@@ -352,7 +353,7 @@ class Recorder:
     ) -> Cassette:
         labels = _with_labels(labels, old) if old and kept else labels
         named = labels.source or (recorded[0].request.uri if recorded else "")
-        source = self._scrubber.text(named, f"{self.path}: source")
+        source = self.scrubber.text(named, f"{self.path}: source")
         today = datetime.now(UTC).date().isoformat()
         origin = Origin("recorded", labels.by, today, source, labels.licence)
         whole = Cassette(
@@ -379,7 +380,7 @@ class Recorder:
         cleaned = self._filters.request(request)
         if cleaned is None:
             return None
-        sent = self._scrubber.request(cleaned)
+        sent = self.scrubber.request(cleaned)
         for index, each in enumerate(among):
             if not any(differs(sent, each.request) for differs in self._matchers.values()):
                 return index

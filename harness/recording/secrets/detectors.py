@@ -4,20 +4,27 @@ They find keys of providers by their prefixes, tokens, e-mail addresses, home fo
 that identify an account. Placeholders (`sk-xxxx`, `you@example.com`, `/home/user`) do not match.
 """
 
-import base64
-import binascii
-import math
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
-from itertools import pairwise
 from operator import itemgetter
 from typing import Final
 
 import msgspec
+
+from harness.recording.secrets.named import NameRow, Names
+from harness.recording.secrets.values import (
+    is_basic,
+    is_case_mixed,
+    is_cookie,
+    is_credential_text,
+    is_key,
+    is_mixed,
+    is_placeholder,
+    is_random,
+)
 
 # Replaces letters and digits; it has the same length, and no detector matches it.
 FILL: Final = "x"
@@ -33,6 +40,7 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
         before: characters that must not directly precede the secret.
         check: a further condition that the secret must fulfil.
         fill: the character that replaces each letter and digit of the secret.
+        lower: whether the pattern is searched in the text in lower case.
         is_known: whether the secret itself is known, and not only its form. Only such a secret is
             also searched in the base64 of data URLs, where any form occurs by chance.
     """
@@ -44,19 +52,48 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
     check: Callable[[str], bool] | None = None
     fill: str = FILL
     is_known: bool = False
+    lower: bool = False
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield start and end of each secret of this kind in `text`."""
         data = [] if self.is_known else _data_spans(text)
-        for match in self.pattern.finditer(text):
+        for match in self.pattern.finditer(text.lower() if self.lower else text):
             start = match.start()
             if start and self.before and text[start - 1] in self.before:
                 continue
             if data and _is_inside(start, data):
                 continue
-            secret = match["secret"]
+            secret = text[slice(*match.span("secret"))]
             if not is_placeholder(secret) and (self.check is None or self.check(secret)):
                 yield match.span("secret")
+
+
+class NamedDetector(Detector, frozen=True, eq=False, kw_only=True):
+    """Finds secrets by the name before them.
+
+    Fields:
+        names: the names to search for.
+    """
+
+    names: Names
+
+    def find(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each secret of this kind in `text`."""
+        data = _data_spans(text)
+        for start, end in self.names.find(text):
+            # Of a key with a known prefix, only what follows the prefix is removed.
+            if not (data and _is_inside(start, data)) and not _is_prefixed(text[start:end]):
+                yield start, end
+
+
+def _is_prefixed(value: str) -> bool:
+    """Whether the detector of a prefix finds the secret at the start of `value`."""
+    return any(
+        start == len(detector.hints[0])
+        for detector in _PREFIXED
+        if value.startswith(detector.hints[0])
+        for start, _ in detector.find(value)
+    )
 
 
 _DATA: Final = re.compile(r";base64,[A-Za-z0-9+/_=-]*")
@@ -83,6 +120,7 @@ class _Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     not_after: str = ""
     check: str = ""
     fill: str = FILL
+    lower: bool = False
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,69 +128,13 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     keys: dict[str, str]
     accounts: dict[str, str]
+    names: tuple[NameRow, ...]
     detectors: tuple[_Pattern, ...]
     detect_secrets: dict[str, str]
     file_suffixes: frozenset[str]
     roles: frozenset[str]
     domains: frozenset[str]
     users: frozenset[str]
-
-
-# Bits for each character; the words and names of people and programs have fewer.
-_RANDOM_BITS: Final = 3.0
-# Parts of keys between hyphens; one with letters only is longer than a word.
-_SHORTEST_PART: Final = 8
-_LONG_PART: Final = 16
-
-
-def is_mixed(secret: str) -> bool:
-    """Whether `secret` has letters and digits, as most passwords have and few names."""
-    return any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
-
-
-def is_random(secret: str) -> bool:
-    """Whether `secret` has letters and digits, and repeats few characters, as random text does."""
-    return is_mixed(secret) and entropy(secret) >= _RANDOM_BITS
-
-
-def entropy(text: str) -> float:
-    """Return the Shannon entropy of `text`, in bits for each character."""
-    shares = (count / len(text) for count in Counter(text).values())
-    return -sum(share * math.log2(share) for share in shares)
-
-
-def is_key(secret: str) -> bool:
-    """Whether a part of `secret` looks like the random text of a key, and not like words.
-
-    Without separators, it is one word, and longer than nearly all words.
-    """
-    parts = re.split(r"[-_.]", secret)
-    return len(parts) == 1 or any(map(_is_random_part, parts))
-
-
-def _is_random_part(part: str) -> bool:
-    """Whether a part has digits among its letters, or, if it is long, changes its case often."""
-    digits = sum(map(str.isdigit, part))
-    if len(part) >= _SHORTEST_PART and digits:
-        # A number at the end of a word, such as in `release2026`, is a version or a year.
-        return any(map(str.isdigit, part.rstrip("0123456789"))) or digits * 3 >= len(part)
-    return len(part) >= _LONG_PART and _changes_case(part)
-
-
-def _changes_case(text: str) -> bool:
-    """Whether letters in upper and lower case alternate more often than in words."""
-    return 5 * sum(a.isupper() != b.isupper() for a, b in pairwise(text)) >= len(text)
-
-
-def is_case_mixed(secret: str) -> bool:
-    """Whether `secret` has letters in both cases and digits, without any order."""
-    return is_random(secret) and _changes_case(secret)
-
-
-def is_credential_text(secret: str) -> bool:
-    """Whether the text after `Bearer` is random, and not a word or the end of a sentence."""
-    parts = re.split(r"[-_./]", secret)
-    return any(map(_is_random_part, parts)) or (is_random(secret) and not secret.endswith("."))
 
 
 def is_email(address: str) -> bool:
@@ -169,26 +151,6 @@ def is_folder_of_user(name: str) -> bool:
     lowered = name.lower()
     suffix = lowered.rpartition(".")[2] if "." in lowered else ""
     return lowered not in TABLE.users and suffix not in TABLE.file_suffixes
-
-
-def is_cookie(text: str) -> bool:
-    """Whether a value of the cookies in `text` is random."""
-    return any(is_random(part.partition("=")[2]) for part in text.split(";"))
-
-
-def is_basic(secret: str) -> bool:
-    """Whether `secret` is `user:password` in base64, as in HTTP's basic authentication."""
-    return ":" in basic_pair(secret)
-
-
-def basic_pair(secret: str) -> str:
-    """Return the text in base64 `secret`; "" if it is not base64 or does not decode to text."""
-    digits = secret.rstrip("=")
-    try:
-        pair = base64.b64decode(f"{digits}{'=' * (-len(digits) % 4)}", b"-_").decode()
-    except (binascii.Error, ValueError):
-        return ""
-    return pair if pair.isprintable() else ""
 
 
 _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
@@ -229,11 +191,19 @@ def _bounded(rest: str) -> str:
     return f"{rest[: found.start()]}{end}"
 
 
+_ANY: Final = re.compile(r"(?P<secret>)")
+
+
 def _iter_others(table: _Table) -> Iterator[Detector]:
     for row in table.detectors:
         check = _CHECKS[row.check] if row.check else None
         pattern = re.compile(row.pattern)
-        yield Detector(row.kind, pattern, row.hints, row.not_after, check, row.fill)
+        yield Detector(
+            row.kind, pattern, row.hints, row.not_after, check, row.fill, lower=row.lower
+        )
+    for named in table.names:
+        names = Names(named)
+        yield NamedDetector(named.kind, _ANY, names.hints, names=names)
 
 
 _TEXT: Final = resources.files(__package__).joinpath("detectors.toml").read_text(encoding="utf-8")
@@ -243,25 +213,6 @@ _OTHERS: Final = tuple(_iter_others(TABLE))
 _HINTS: Final = tuple({hint for detector in _OTHERS for hint in detector.hints})
 
 KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in (*_PREFIXED, *_OTHERS)))
-
-# Names, hosts and words of documentation, and the usual names in containers.
-_PLACEHOLDERS: Final = re.compile(
-    r"(?i)[^A-Za-z0-9]*(?:x[^A-Za-z0-9]*)+|redacted.*|\**"
-    r"|(?:.*[-_])?your[-_].*"
-    r"|[^@]*@(?:[a-z0-9-]+\.)*(?:example\.(?:com|org|net|edu)|[a-z0-9-]+\.(?:example|test|invalid|localhost)"
-    r"|noreply\.github\.com)"
-    r"|user(?:name)?|you(?:r[-_ ]?(?:user)?name)?|me|alice|bob|john|jane|foo|node|runner|ubuntu|oai"
-    r"|vscode|app|shared|public|default|root|sandbox|workspace|\.\.\.|name"
-    r"|(?:sk-)?(?:your|my|test|fake|dummy|example|placeholder)[-_].*"
-    r"|pass(?:word|wd)?|pwd?|secret|token|key|string|null|none|true|false|changeme|postgres|root|admin"
-    r"|[$%<{\[].*|(?:process\.env|os\.environ|env|config|settings|self|this)\..*"
-)
-
-
-def is_placeholder(secret: str) -> bool:
-    """Whether `secret` is only a placeholder, such as `sk-xxxx`."""
-    return _PLACEHOLDERS.fullmatch(secret) is not None
-
 
 # What follows a prefix; everything else becomes a space. No secret with a prefix is shorter.
 _OF_WORDS: Final = f"{_ALNUM}_-./+=".encode()

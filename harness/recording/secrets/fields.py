@@ -13,7 +13,8 @@ from urllib.parse import unquote_plus
 import msgspec
 
 from harness.recording.secrets.credentials import HEADERS, is_secret_name, name_words
-from harness.recording.secrets.detectors import FILL, is_placeholder
+from harness.recording.secrets.detectors import FILL
+from harness.recording.secrets.values import is_placeholder
 from harness.wire.payload import json_or_none
 
 _MOST_DEPTH: Final = 24

@@ -16,14 +16,9 @@ import msgspec
 
 from harness.errors import UnreadableError, UnscrubbedError
 from harness.recording.secrets import credentials
-from harness.recording.secrets.detectors import (
-    Detector,
-    basic_pair,
-    is_mixed,
-    is_placeholder,
-    is_random,
-)
+from harness.recording.secrets.detectors import Detector
 from harness.recording.secrets.fields import Field, credential_fields
+from harness.recording.secrets.values import basic_pair, is_mixed, is_placeholder, is_random
 from harness.wire.decompress import decode_body, encoding_of, is_text
 from harness.wire.interaction import Request
 

@@ -12,8 +12,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
-from harness.recording.secrets.detectors import FILL, TABLE, is_placeholder
+from harness.recording.secrets.detectors import FILL, TABLE
 from harness.recording.secrets.scan import Scan, Secret
+from harness.recording.secrets.values import is_placeholder
 from harness.wire.interaction import Interaction
 
 INSTALL: Final = "Install it with `pip install 'toolcall-harness[audit]'`."

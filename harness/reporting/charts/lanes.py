@@ -54,6 +54,21 @@ def divergence_offset(case: Case) -> int | None:
     return _byte_of(split, case, len(case.body))
 
 
+def deciding_offset(case: Case, finding: Finding) -> int | None:
+    """Return a byte of the frame that `finding` is about; None if its rule names no byte.
+
+    A rule that compares a complete turn notices the violation at `[DONE]`. Then this is where the
+    expected value was sent last, or where the client first differed from `reference`.
+    """
+    at = finding.offset
+    end = next((it.offset for it in case.frames if it.offset == at and it.data == b"[DONE]"), None)
+    if end is None:
+        return at
+    sent = case.body.rfind(finding.expected.encode(), 0, end) if finding.expected else -1
+    split = divergence_offset(case) or 0
+    return sent if sent >= 0 else split - 1 if 0 < split <= end else at
+
+
 def frame_around(case: Case, at: int) -> tuple[int, int]:
     """Return the start and the end of the frame with the byte at `at`, with its line ends."""
     starts = (*_starts(case), len(case.body))
@@ -254,7 +269,7 @@ def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
     compared = normalizer != REFERENCE
     split = first_divergence(case.deltas, case.reference) if compared else None
     starts = _starts(case)
-    notes = _notes(findings, starts)
+    notes = _notes(case, findings, starts)
     interests = (*notes, *_rows_at_split(case, starts, split))
     return Lanes(
         size=size,
@@ -296,11 +311,14 @@ def _row_of(offset: int, starts: tuple[int, ...]) -> int:
     return max(bisect_right(starts, offset) - 1, 0)
 
 
-def _notes(findings: tuple[Finding, ...], starts: tuple[int, ...]) -> dict[int, tuple[str, ...]]:
+def _notes(
+    case: Case, findings: tuple[Finding, ...], starts: tuple[int, ...]
+) -> dict[int, tuple[str, ...]]:
     notes: dict[int, tuple[str, ...]] = {}
     for finding in findings:
-        if finding.offset is not None:
-            row = _row_of(finding.offset, starts)
+        at = deciding_offset(case, finding)
+        if at is not None:
+            row = _row_of(at, starts)
             notes[row] = (*notes.get(row, ()), f"{finding.rule} at byte {finding.offset:,}")
     return notes
 

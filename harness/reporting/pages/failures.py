@@ -48,11 +48,14 @@ def cells_with_case(report: Report) -> frozenset[str]:
     """Return the cells whose case the report shows.
 
     It takes the first cell of each cause, then the second cell of each, up to `MAX_CASES`, so that
-    it shows as many causes as possible. It adds the worst failures of each peer, and at most
-    `MAX_TURN_CASES` cells with failed turns of models and providers, and as many with failed
-    conversations.
+    it shows as many causes as possible, those of mutants and known-bad clients last. It adds the
+    worst failures of each peer, and at most `MAX_TURN_CASES` cells with failed turns of models and
+    providers, and as many with failed conversations.
     """
-    found = report.of(failures_page).failures
+    wrong = report.run.header.known_wrong
+    found = sorted(
+        report.of(failures_page).failures, key=lambda each: each.group.normalizer in wrong
+    )
     cells = dict.fromkeys(_first_of_each([each.group.all_cells for each in found]))
     of_peers = (each.example.cell for each in report.of(peers_page).failures)
     turns = dict.fromkeys(_cells_of_failed_turns(report))

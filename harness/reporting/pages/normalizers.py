@@ -1,13 +1,11 @@
-"""The pages of normalizers and agents: conformance, by dialect and quirk, and disagreement.
+"""The parts about normalizers and agents: conformance, outcomes, by dialect and by quirk.
 
-Two normalizers agree on a scenario if both conform or neither does. A scenario that one of them
-does not support does not count for the pair. Outcomes are bars of stacked segments in the order of
-the ranking, each segment a share of the judged cells with its number, the worst first.
+Outcomes are bars of stacked segments in the order of the ranking, each segment a share of the
+judged cells with its number, the worst first.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import combinations
 from typing import Final
 
 import msgspec
@@ -77,33 +75,6 @@ def _x(count: int, total: int) -> float:
     return round(count / total * WIDTH, 2)
 
 
-MAX_SPLITS: Final = 40
-
-
-class Split(msgspec.Struct, frozen=True):
-    """A scenario on which normalizers disagree: the names that conform, and those that fail."""
-
-    scenario: str
-    conforming: tuple[str, ...]
-    failing: tuple[tuple[str, Outcome, str], ...]  # name, outcome, cell
-
-
-class Disagreement(msgspec.Struct, frozen=True):
-    """For each pair of normalizers, the number of scenarios on which both conform or both fail.
-
-    Only scenarios that both normalizers support count.
-
-    Fields:
-        pairs: the numbers, as a table.
-        splits: scenarios on which normalizers disagree, the most evenly divided first.
-        more: how many such scenarios are left out.
-    """
-
-    pairs: Matrix
-    splits: tuple[Split, ...]
-    more: int
-
-
 class NormalizersView(msgspec.Struct, frozen=True):
     """The data of the normalizers page: rankings, outcomes, and tables of squares."""
 
@@ -112,7 +83,7 @@ class NormalizersView(msgspec.Struct, frozen=True):
     text_dialects: Board
     dialects: Matrix
     quirks: Matrix
-    disagreement: Disagreement
+    timing: Matrix
 
 
 class AgentsView(msgspec.Struct, frozen=True):
@@ -133,7 +104,7 @@ def normalizers_page(report: Report) -> NormalizersView:
         text_dialects=report.of(boards)["text-dialects"],
         dialects=dialect_matrix(results, names),
         quirks=report.of(quirk_matrix),
-        disagreement=disagreement(results, names),
+        timing=timing_matrix(results, names),
     )
 
 
@@ -174,35 +145,15 @@ def dialect_matrix(results: Iterable[Result], ranked: Iterable[str] = ()) -> Mat
     )
 
 
-def disagreement(results: Iterable[Result], ranked: Iterable[str] = ()) -> Disagreement:
-    """Return the scenarios on which the normalizers of a run disagree."""
-    judged: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        if result.kind == "turns" and result.outcome.judged:
-            judged[result.scenario].append(result)
-    agreed: Counter[Pair] = Counter()
-    shared: Counter[Pair] = Counter()
-    splits: list[Split] = []
-    for scenario in sorted(judged):
-        here = sorted(judged[scenario], key=lambda each: each.normalizer)
-        ends = [(each.normalizer, each.outcome.conforms) for each in here]
-        for (one, conforms), (other, other_conforms) in combinations(ends, 2):
-            shared[one, other] += 1
-            agreed[one, other] += conforms == other_conforms
-        if len({conforms for _, conforms in ends}) > 1:
-            splits.append(_split(here))
-    splits.sort(key=lambda each: (-min(len(each.conforming), len(each.failing)), each.scenario))
-    squares = {pair: Square(agreed[pair], shared[pair]) for pair in shared}
-    both_orders = squares | {(other, one): square for (one, other), square in squares.items()}
-    return Disagreement(
-        matrix(both_orders, ranked), tuple(splits[:MAX_SPLITS]), max(0, len(splits) - MAX_SPLITS)
-    )
-
-
-def _split(results: list[Result]) -> Split:
-    failing = (each for each in results if not each.outcome.conforms)
-    return Split(
-        results[0].scenario,
-        tuple(each.normalizer for each in results if each.outcome.conforms),
-        tuple((each.normalizer, each.outcome, each.cell) for each in failing),
-    )
+def timing_matrix(results: Iterable[Result], ranked: Iterable[str] = ()) -> Matrix:
+    """Return a table of timing scenarios and normalizers: which of the judged cells conform."""
+    squares = {
+        (each.scenario, each.normalizer): Square(
+            int(each.outcome.conforms),
+            1,
+            filters={"scenario": each.scenario, "normalizer": each.normalizer, "outcome": JUDGED},
+        )
+        for each in results
+        if each.kind == "timing" and each.outcome.judged
+    }
+    return matrix(squares, ranked)

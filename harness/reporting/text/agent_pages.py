@@ -46,8 +46,8 @@ def _name(each: Failure) -> str:
 def _index(run: Run, gate: Gate, found: tuple[Failure, ...], listed: dict[str, Failure]) -> str:
     must = sum(each.is_must for each in found)
     others = len(found) - must
-    reasons = [f"- {markdown_text(reason)}" for reason in gate.lines[:_REASONS]]
-    more = len(gate.lines) - len(reasons)
+    reasons = [f"- {markdown_text(reason)}" for reason in gate.reasons[:_REASONS]]
+    more = len(gate.reasons) - len(reasons)
     head = [
         f"# Gate: {gate.verdict}",
         "",
@@ -59,6 +59,7 @@ def _index(run: Run, gate: Gate, found: tuple[Failure, ...], listed: dict[str, F
         "",
         *reasons,
         *([f"- and {more} more reasons"] if more > 0 else []),
+        *(["", f"Not judged: {markdown_text(gate.remark)}."] if gate.remark else []),
         "",
     ]
     return _fitting(head, [_link(name, each) for name, each in listed.items()])

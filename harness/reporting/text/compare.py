@@ -36,6 +36,15 @@ def comparison_text(found: Comparison, runs: tuple[str, str], style: Format = "p
     return "\n".join([*write(found, runs), ""])
 
 
+def change_line(found: Comparison, label: str) -> str:
+    """Return in one line what changed since the run `label`, in cells and in causes."""
+    counts, causes = found.counts, found.new_causes
+    new = f", {pluralize(len(causes), 'new cause')}" if causes else ""
+    such = f", such as {causes[0].normalizer} {causes[0].name}" if causes else ""
+    changed = f"+{counts['broken']} broken, {counts['fixed']} fixed"
+    return f"{changed}{new} since {label}{such}"
+
+
 def _pretty(found: Comparison, runs: tuple[str, str]) -> Iterator[str]:
     yield from (f"{word}  {marked(name)}" for word, name in zip(_ENDS, runs, strict=True))
     yield from (f"warning: {marked(each)}" for each in found.warnings)

@@ -8,7 +8,7 @@ the traceback of a crash, and the output of the client.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from harness.reporting.charts.lanes import divergence_offset, frame_around
+from harness.reporting.charts.lanes import deciding_offset, divergence_offset, frame_around
 from harness.reporting.text.cell import output_lines, value_text
 from harness.reporting.visible import marked, plain
 from harness.results.case import Case
@@ -106,8 +106,9 @@ def _crossing_lines(case: Case) -> Iterator[str]:
 def _offset(case: Case, findings: Iterable[Finding]) -> int | None:
     """Return the byte that a finding names, or the last byte before a crash or a difference."""
     for finding in findings:
-        if finding.offset is not None:
-            return finding.offset
+        at = deciding_offset(case, finding)
+        if at is not None:
+            return at
     read = case.crash.bytes_read if case.crash else divergence_offset(case)
     return None if read is None else read - 1
 

@@ -143,7 +143,6 @@ def _agent_files(run: Run, summary: Summary) -> dict[str, str]:
 
 
 _WRITERS: dict[Kind, Callable[[Run, Summary], dict[str, str]]] = {
-    "markdown": lambda run, summary: {"summary.md": summary_markdown(run, summary)},
     "junit": lambda run, summary: {"junit.xml": junit(run, summary.gate)},
     "csv": lambda run, summary: {
         "results.csv": results_csv(run),
@@ -154,9 +153,14 @@ _WRITERS: dict[Kind, Callable[[Run, Summary], dict[str, str]]] = {
     "json": lambda _, summary: {"summary.json": _json(summary)},
     "agent": _agent_files,
 }
-KINDS: tuple[Kind, ...] = tuple(_WRITERS)
+KINDS: tuple[Kind, ...] = ("markdown", *_WRITERS)
 
 
-def files(run: Run, summary: Summary, kind: Kind) -> dict[str, str]:
-    """Return path below the report's folder -> text, for the files of one kind."""
+def files(run: Run, summary: Summary, kind: Kind, changed: str = "") -> dict[str, str]:
+    """Return path below the report's folder -> text, for the files of one kind.
+
+    `changed` says in one line what changed since the last run; the summary shows it.
+    """
+    if kind == "markdown":
+        return {"summary.md": summary_markdown(run, summary, changed=changed)}
     return _WRITERS[kind](run, summary)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
+from harness.reporting.failures import repro_command
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
@@ -15,7 +16,7 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result, area_of
 from harness.results.run import Run
 from harness.verdicts.expectations import AcceptedCell
-from harness.verdicts.gate import Gate, replay_command, repro_command
+from harness.verdicts.gate import Gate, replay_command
 
 _OPENING = ('<?xml version="1.0" encoding="utf-8"?>', "<testsuites>")
 
@@ -81,7 +82,7 @@ def _repro(result: Result, run: Run) -> str:
 def _gate(gate: Gate) -> Iterator[str]:
     """Yield the suite of the gate, with one test case that fails if the gate does not pass."""
     name = '<testcase classname="gate" name="gate"'
-    reasons = escape("\n".join(map(marked, gate.lines)))
+    reasons = escape("\n".join(map(marked, gate.reasons)))
     opening = f'{name}><failure type="gate" message={_attribute(gate.verdict)}>'
     case = f"{opening}{reasons}</failure></testcase>"
     yield from _suite("gate", [f"{name}/>" if gate.verdict == "pass" else case])

@@ -5,6 +5,7 @@ It states how many entries do not fit.
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,35 +19,74 @@ from harness.wording import pluralize
 
 # GitHub rejects a step summary over 1 MiB; a readable one needs less than a fifth of that.
 MAX_BYTES = 200_000
+# More lines than a screen or two are not read.
+MAX_LINES = 60
 _RESERVED = 200
+_RESERVED_LINES = 5
+_REASONS = 6
+_MOST_FAILURES = 7
 
 # By whether they fail cells.
 _HEADINGS = {True: "### Failures", False: f"### {FAILING_NO_CELL}"}
 _RULES = ("rule", "metric", "verdict", "k/n", "rate", "95 % interval", "bound")
 
 
-def summary_markdown(run: Run, summary: Summary, limit: int = MAX_BYTES) -> str:
-    """Return the summary of `run`, at most `limit` bytes of UTF-8, ending in a newline."""
+def summary_markdown(run: Run, summary: Summary, limit: int = MAX_BYTES, changed: str = "") -> str:
+    """Return the summary of `run`, ending in a newline: at most `MAX_LINES` lines.
+
+    Args:
+        run: the run.
+        summary: its summary.
+        limit: the most bytes of UTF-8.
+        changed: what changed since the last run, in one line.
+    """
     failures = list_failures(run, summary.gate)
-    head = "\n".join(_head(summary))
+    head = "\n".join(_head(summary, changed))
     # The failures are above the rankings, with more details than in a table.
-    rankings = tables(msgspec.structs.replace(summary, causes=()), "markdown")
-    room = limit - _RESERVED
-    shown = _parts_that_fit(_failure_texts(failures), room - _size(head, rankings))
+    rankings = tables(msgspec.structs.replace(summary, causes=()), "markdown").split("\n\n### ")
+    room = _Room(limit - _RESERVED, MAX_LINES - _RESERVED_LINES)
+    head = _cut(head, room) if room.lacks(head) else head
+    room = room.without(head)
+    shown = _parts_that_fit(_failure_texts(failures[:_MOST_FAILURES]), room)
     left = len(failures) - len(shown)
-    if _size(head, rankings) > room:
-        rankings = "The rankings do not fit here. See the report.\n"
-        head = _cut(head, room - _size(rankings))
+    room = room.without(*shown)
+    tables_shown = _parts_that_fit(
+        (f"### {each.removeprefix('### ')}\n" for each in rankings), room
+    )
     more = [f"and {left} more causes of failure: see the report", ""] if left else []
-    return "\n".join([head, *shown, *more, rankings])
+    if len(tables_shown) < len(rankings):
+        tables_shown.append("More rankings are in the report.\n")
+    return "\n".join([head, *shown, *more, *tables_shown])
 
 
-def _head(summary: Summary) -> Iterator[str]:
+class _Room(NamedTuple):
+    """How many bytes and lines a text may have."""
+
+    size: int
+    lines: int
+
+    def without(self, *parts: str) -> "_Room":
+        """Return the room that is left after `parts`."""
+        lines = sum(part.count("\n") + 1 for part in parts)
+        return _Room(self.size - _size(*parts), self.lines - lines)
+
+    def lacks(self, text: str) -> bool:
+        """Return whether `text` does not fit."""
+        left = self.without(text)
+        return left.size < 0 or left.lines < 0
+
+
+def _head(summary: Summary, changed: str) -> Iterator[str]:
     gate = summary.gate
     yield f"## Gate: {gate.verdict}"
     yield ""
-    yield from (f"- {markdown_text(reason, limit=1_000)}" for reason in gate.lines)
+    yield from (f"**Changes:** {markdown_text(changed)}", "") if changed else ()
+    reasons = gate.reasons[:_REASONS]
+    yield from (f"- {markdown_text(reason, limit=1_000)}" for reason in reasons)
+    if len(gate.reasons) > _REASONS:
+        yield f"- and {pluralize(len(gate.reasons) - _REASONS, 'more reason')}"
     yield ""
+    yield from (f"Not judged: {markdown_text(gate.remark)}", "") if gate.remark else ()
     if gate.rules:
         yield markdown_table(_RULES, map(_rule, gate.rules))
         yield ""
@@ -93,21 +133,21 @@ def _failure(each: Failure) -> str:
             f"  - at {markdown_code(found.path)}: expected {markdown_text(found.expected)}"
         )
         lines.append(f"  - actual: {markdown_text(found.actual)}")
-    return "\n".join([*lines, f"  - {markdown_code(each.command)}", ""])
+    return "\n".join([*lines, f"  - {markdown_code(each.to_copy)}", ""])
 
 
-def _parts_that_fit(parts: Iterable[str], room: int) -> list[str]:
-    """Return the first parts that fit into `room` bytes."""
+def _parts_that_fit(parts: Iterable[str], room: _Room) -> list[str]:
+    """Return the first parts that fit into `room`."""
     fitting = []
     for part in parts:
-        room -= _size(part)
-        if room < 0:
+        if room.lacks(part):
             break
+        room = room.without(part)
         fitting.append(part)
     return fitting
 
 
-def _cut(text: str, room: int) -> str:
+def _cut(text: str, room: _Room) -> str:
     lines = _parts_that_fit(text.split("\n"), room)
     left = text.count("\n") + 1 - len(lines)
     return "\n".join([*lines, "", f"and {left} more lines", ""]) if left else text

@@ -47,6 +47,9 @@ _CONVERSATION_HEAD = (
 _MOST_ROWS = 15
 _NAME_CHARACTERS = 120
 _CAUSE_CHARACTERS = 160
+MAX_WIDTH = 100
+# A longer text may be cut to this width if its table is too wide.
+_LEAST_WIDTH = 24
 _NOT_MEASURED = "no recorded or imported turns: emulated cassettes do not measure models"
 
 
@@ -181,12 +184,36 @@ def _pretty(table: _Table, paint: _Paint) -> str:
     title = paint(table.title, "title")
     if not table.rows:
         return f"{title}\n  {table.empty}\n"
-    widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
+    widths = _fitting_widths([*zip(table.head, *table.rows, strict=True)])
+    head, *rows = (
+        [_cut(text, width) for text, width in zip(row, widths, strict=False)]
+        for row in (table.head, *table.rows)
+    )
+    left_out = table.head[len(widths) :]
     widths[-1] = 0  # so that no line ends in spaces, even in coloured ones
-    head = _line(table.head, widths, [""] * len(widths), paint)
-    lines = [_line(row, widths, _tones(table.head, row), paint) for row in table.rows]
+    first = _line(head, widths, [""] * len(widths), paint)
+    lines = [_line(row, widths, _tones(head, row), paint) for row in rows]
     more = [f"  and {table.more} more in the report"] if table.more else []
-    return "\n".join([title, head, *lines, *more, ""])
+    more += [f"  in the report also: {', '.join(left_out)}"] if left_out else []
+    return "\n".join([title, first, *lines, *more, ""])
+
+
+def _fitting_widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    """Return the widths of as many columns as fit on a line, the widest ones cut if need be."""
+    widths = [max(map(len, column)) for column in columns]
+    while _width_of([min(width, _LEAST_WIDTH) for width in widths]) > MAX_WIDTH:
+        widths.pop()
+    while _width_of(widths) > MAX_WIDTH:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _width_of(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * len(widths)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _line(row: Iterable[str], widths: Iterable[int], tones: Iterable[str], paint: _Paint) -> str:

@@ -7,7 +7,9 @@ Its name is that of the adapter, where Python has underscores.
 A driver in Python, NAME.py, defines
 
 - `connect(base_url)`, which returns a client of the library. It takes `dialect`, the API, if it
-  reads several, and `http`, the HTTP client or transport that the library uses; None for its own;
+  reads several, and `http`, the HTTP client or transport that the library uses; None for its own.
+  A driver that takes part in timing scenarios also takes `timeout`, the seconds without data, None
+  for the default of the library, and `max_retries`;
 - `drive(client)`, which sends one request and yields what agent code gets, as soon as the library
   hands it over, and asks for no more before. Of an async library it is a coroutine, and gets
   `emit`, which it awaits with each event. It takes `request`, members of the recorded request, if

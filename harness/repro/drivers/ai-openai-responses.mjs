@@ -1,17 +1,18 @@
 // The AI SDK with @ai-sdk/openai: its model for Responses.
 
 import { createOpenAI } from "@ai-sdk/openai";
-import { readParts } from "./shared/ai-sdk.mjs";
+import { readParts, timed } from "./shared/ai-sdk.mjs";
 
 export const hello = {
   name: "ai-sdk-openai-responses",
   packages: ["@ai-sdk/openai", "ai"],
   dialects: ["openai-responses"],
   hides: ["finish_raw"], // the SDK does not hand over the status of the response
+  ...timed,
 };
 
 export const isDocumented = () => false; // errors are parts of the stream
 
 /** Write what agent code gets to `turn`. */
-export const drive = ({ base_url, api_key, model }, turn) =>
-  readParts(createOpenAI({ baseURL: base_url, apiKey: api_key }).responses(model), turn);
+export const drive = ({ base_url, api_key, model, ...times }, turn) =>
+  readParts(createOpenAI({ baseURL: base_url, apiKey: api_key }).responses(model), turn, times);

@@ -12,13 +12,15 @@ import json
 import anthropic
 
 from harness.repro.drivers.shared.anthropic_words import FINISH, failure_with_body
+from harness.repro.drivers.shared.times import times_of
 
 DOCUMENTED = (anthropic.APIError,)
 
 
-def connect(base_url, http=None):
+def connect(base_url, http=None, timeout=None, max_retries=0):
     """Return the client."""
-    return anthropic.Anthropic(base_url=base_url, api_key="none", max_retries=0, http_client=http)
+    times = times_of(timeout, max_retries)
+    return anthropic.Anthropic(base_url=base_url, api_key="none", http_client=http, **times)
 
 
 def drive(client):

@@ -13,9 +13,13 @@ from harness.repro.drivers.shared.gemini_words import FAILED, FINISH
 DOCUMENTED = (errors.APIError, errors.UnknownApiResponseError)
 
 
-def connect(base_url, http=None):
+def connect(base_url, http=None, timeout=None, max_retries=0):
     """Return the client."""
     options = {"base_url": base_url, "httpx_client": http}
+    if timeout is not None:
+        options["timeout"] = round(timeout * 1000)
+    if max_retries:
+        options["retry_options"] = {"attempts": max_retries + 1}
     return genai.Client(api_key="none", vertexai=False, http_options=options)
 
 

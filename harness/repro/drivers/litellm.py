@@ -16,11 +16,14 @@ DOCUMENTED = (openai.APIError,)
 PROVIDERS = {"openai-chat": "openai", "anthropic": "anthropic", "gemini": "gemini"}
 
 
-def connect(base_url, dialect, http=None):
+def connect(base_url, dialect, http=None, timeout=None, max_retries=0):
     """Return a function that sends a request and returns the chunks of its answer."""
     litellm.suppress_debug_info = True  # it prints a hint for each unknown model
     key = {"base_url": base_url, "api_key": "none", "max_retries": 0}
-    if dialect == "openai-chat":
+    client = None
+    if http is None:
+        pass  # the package makes its client
+    elif dialect == "openai-chat":
         client = openai.OpenAI(**key, http_client=http)
     else:
         client = HTTPHandler(client=http)
@@ -32,8 +35,9 @@ def connect(base_url, dialect, http=None):
         client=client,
         stream=True,
         stream_options={"include_usage": True},
+        timeout=timeout,
         max_retries=0,
-        num_retries=0,
+        num_retries=max_retries,
     )
 
 

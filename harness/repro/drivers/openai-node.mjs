@@ -8,18 +8,22 @@ export const hello = {
   // The type of a chunk has no calls of custom tools, and the helper takes the name from one chunk.
   capabilities: ["calls-without-index", "legacy-functions"],
   policies: { arguments: "append" },
+  times: ["max_retries", "cancel_after"],
+  // Its timeout ends when the head of the response came.
+  untold: { idle_timeout: "https://github.com/openai/openai-node#timeouts" },
 };
 
 /** Write what agent code gets to `turn`. */
-export async function drive({ base_url, api_key, model, request }, turn) {
-  const client = new OpenAI({ baseURL: base_url, apiKey: api_key, maxRetries: 0 });
-  const stream = client.chat.completions.stream({ model, messages: request.messages ?? [] });
+export async function drive({ base_url, api_key, model, request, max_retries = 0, signal, took }, turn) {
+  const client = new OpenAI({ baseURL: base_url, apiKey: api_key, maxRetries: max_retries });
+  const stream = client.chat.completions.stream({ model, messages: request.messages ?? [] }, { signal });
   turn.text = "";
   turn.reasoning = "";
   // The event "content" comes only after a delta with a role, which some servers do not send.
   stream.on("chunk", ({ choices }, snapshot) => {
     const delta = choices?.[0]?.delta;
     turn.text += textOf(delta?.content);
+    if (delta?.content) took?.();
     // The package keeps unknown fields, and users of reasoning models read these.
     turn.reasoning += textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
     // Calls that began, for an answer that fails.

@@ -9,14 +9,16 @@ import openai
 
 from harness.repro.drivers.shared.ends import CHAT_WORDS, failure_of
 from harness.repro.drivers.shared.members import reasoning_of
+from harness.repro.drivers.shared.times import times_of
 
 DOCUMENTED = (openai.OpenAIError,)
 UNFINISHED = "the answer has no finish reason"
 
 
-def connect(base_url, http=None):
+def connect(base_url, http=None, timeout=None, max_retries=0):
     """Return the client."""
-    return openai.OpenAI(base_url=base_url, api_key="none", max_retries=0, http_client=http)
+    times = times_of(timeout, max_retries)
+    return openai.OpenAI(base_url=base_url, api_key="none", http_client=http, **times)
 
 
 def drive(client):

@@ -8,6 +8,7 @@ completed. Without such an event that method raises, which is reported as an int
 import openai
 
 from harness.repro.drivers.shared.ends import failure_of
+from harness.repro.drivers.shared.times import times_of
 
 DOCUMENTED = (openai.APIError,)
 REASONING = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
@@ -26,9 +27,10 @@ CALLS = {
 }
 
 
-def connect(base_url, http=None):
+def connect(base_url, http=None, timeout=None, max_retries=0):
     """Return the client."""
-    return openai.OpenAI(base_url=base_url, api_key="none", max_retries=0, http_client=http)
+    times = times_of(timeout, max_retries)
+    return openai.OpenAI(base_url=base_url, api_key="none", http_client=http, **times)
 
 
 def drive(client):

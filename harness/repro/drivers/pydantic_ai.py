@@ -17,6 +17,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from harness.repro.drivers.shared.ends import failure_of
+from harness.repro.drivers.shared.times import times_of
 
 DOCUMENTED = (AgentRunError,)
 # Finish reasons of the package, which has the same for each provider.
@@ -28,9 +29,10 @@ FINISH = {
 }
 
 
-def connect(base_url, dialect, http=None):
+def connect(base_url, dialect, http=None, timeout=None, max_retries=0):
     """Return the model for an API, which has a client of the provider's package."""
-    options = {"base_url": base_url, "api_key": "none", "max_retries": 0, "http_client": http}
+    options = {"base_url": base_url, "api_key": "none", "http_client": http}
+    options |= times_of(timeout, max_retries)
     if dialect == "anthropic":
         provider = AnthropicProvider(anthropic_client=anthropic.AsyncAnthropic(**options))
         return AnthropicModel("any", provider=provider)

@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 from harness.text_calls.boundaries import SPACE, Ending, Head
 from harness.text_calls.dialect import (
     BlockStart,
+    Offered,
     RawBlock,
     Section,
     TextDialect,
@@ -20,6 +21,7 @@ from harness.text_calls.dialect import (
 )
 from harness.text_calls.json_calls import read_marked_calls, read_marked_items
 from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.streamed import BlockStream, JsonStream
 from harness.turns.json_prefix import PrefixState, scan
 
 _OPENER: Final = "<|START_ACTION|>"
@@ -72,6 +74,10 @@ class CohereAction(TextDialect):
     def ending(self, _opener: str) -> Ending:
         """Return an `Ending` for the end of the JSON, or for the closing token if it is broken."""
         return JsonEnd(closers=(_CLOSER, _END_OF_TURN), openers=(_OPENER,))
+
+    def stream(self, _opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the JSON while it arrives."""
+        return JsonStream(offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return a call for each object of the array; () if the array is empty."""

@@ -38,12 +38,15 @@ from harness.text_calls.dialect import (
 )
 from harness.text_calls.native import clean_name
 from harness.text_calls.python import WORDS, read_python_calls, shown
+from harness.text_calls.streamed import BlockStream, JsonStrings
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
 # Of FunctionGemma, and of Gemma 4.
 ESCAPE: Final = "<escape>"
 QUOTE: Final = '<|"|>'
+# As long as a token may be that is not a string in delimiters.
+_LONGEST_TOKEN: Final = 2_048
 
 _KEY = r"[^\W\d][\w.\-]*+(?: [\w.\-]++)*+"
 _BARE_KEY = re.compile(_KEY)
@@ -103,6 +106,84 @@ def _written(match: "re.Match[str]") -> str:
     return {",": ", ", ":": ": "}.get(token_text, token_text)
 
 
+class _TokenStream(BlockStream):
+    """Streams one call in the notation of Gemma.
+
+    Args:
+        delimiter: what begins and ends a string.
+        offered: the tools of the request.
+    """
+
+    def __init__(self, delimiter: str, offered: Offered) -> None:
+        super().__init__(offered)
+        self._delimiter = delimiter
+        self._kept = ""
+        self._in_string = False
+        self._json = JsonStrings()
+        self._depth = 0
+
+    def feed(self, text: str) -> None:
+        """Read the next text of the block; see `BlockStream.feed`."""
+        text, self._kept = self._kept + text, ""
+        at = 0 if self.calls else self._begin(text)
+        while not self.over and at < len(text):
+            if self._json.inside:
+                end = self._json.skip(text, at)
+                self.calls[-1].fragments.append(text[at:end])
+            else:
+                end = self._string(text, at) if self._in_string else self._token(text, at)
+            if end < 0:
+                self._kept = text[at:]
+                self.over = len(self._kept) > _LONGEST_TOKEN
+                return
+            at = end
+
+    def _begin(self, text: str) -> int:
+        """Start the call; return the index of its bracket, or the length if it did not arrive."""
+        at = text.find("{")
+        match = _CALL.match(text, 0, len(text) if at < 0 else at)
+        if at < 0:
+            self._kept, self.over = text, len(text) > _LONGEST_TOKEN
+        elif match is None or match.end() != at:
+            self.over = True
+        else:
+            self.start(match[1])
+        return len(text) if at < 0 else at
+
+    def _string(self, text: str, at: int) -> int:
+        """Emit a part of a string; return the index after it, or -1 if all of it must wait."""
+        end = text.find(self._delimiter, at)
+        sizes = range(min(len(self._delimiter) - 1, len(text) - at), 0, -1)
+        cut = next((it for it in sizes if text.endswith(self._delimiter[:it])), 0)
+        stop = len(text) - cut if end < 0 else end
+        self.calls[-1].fragments.append(write_exactly(text[at:stop])[1:-1])
+        if end < 0:
+            return stop if stop > at else -1
+        self.calls[-1].fragments.append('"')
+        self._in_string = False
+        return end + len(self._delimiter)
+
+    def _token(self, text: str, at: int) -> int:
+        """Emit the token at `at`; return the index after it, or -1 if it may continue."""
+        begin = len(text) - len(text[at:].lstrip())
+        if text.startswith(self._delimiter, begin):
+            self.calls[-1].fragments.append('"')
+            self._in_string = True
+            return begin + len(self._delimiter)
+        if text.startswith('"', begin):
+            self.calls[-1].fragments.append('"')
+            self._json.inside = True
+            return begin + 1
+        match = _TOKEN.match(text, at)
+        if match is None or (match["word"] and not text[match.end() :].strip()):
+            return -1
+        written = _written(match)
+        self.calls[-1].fragments.append(written)
+        self._depth += (match["sign"] in ("{", "[")) - (match["sign"] in ("}", "]"))
+        self.over = not written or not self._depth
+        return match.end()
+
+
 # Back to Gemma's syntax
 
 _JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*+:)?|\s++')
@@ -141,6 +222,7 @@ _NOTATIONS: Final = {
     ),
     FENCE: BlockSyntax(PYTHON_QUOTES, (_CLOSERS[FENCE],), openers=(FENCE,)),
 }
+_DELIMITERS: Final = {GEMMA_4: QUOTE, FUNCTION_GEMMA: ESCAPE}
 _CALL_HEAD: Final = (Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),)
 # Without `call:`, or with another word in its place.
 _BROKEN: Final = Head(r"[\w:. \-]{1,64}+", r"[{(]")
@@ -191,6 +273,10 @@ class Gemma(TextDialect):
     def ending(self, opener: str) -> Ending:
         """Return an `Ending` that finds the closing marker outside strings."""
         return QuotedEnd(_NOTATIONS[opener])
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the tokens; None for a code block."""
+        return None if opener == FENCE else _TokenStream(_DELIMITERS[opener], offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Return one call for a block of tokens, and any number of calls for a code block."""

@@ -28,8 +28,16 @@ from harness.text_calls.boundaries import (
     SequenceEnd,
     literal,
 )
-from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
+from harness.text_calls.dialect import (
+    BlockStart,
+    Offered,
+    RawBlock,
+    Section,
+    TextDialect,
+    WrittenCall,
+)
 from harness.text_calls.json_end import headed_end
+from harness.text_calls.streamed import BlockStream, HeadedStream
 
 START: Final = "<|start|>"
 CHANNEL: Final = "<|channel|>"
@@ -217,6 +225,10 @@ class Harmony(TextDialect):
     def ending(self, _opener: str) -> Ending:
         """Return an `Ending` for an end token after the JSON, or for the next message."""
         return SequenceEnd(PatternEnd(_HEADER_END, len(MESSAGE)), lambda _text, _at: _ContentEnd())
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the header, and then the JSON while it arrives."""
+        return HeadedStream(self, opener, offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the one call of a message; () if it is not a call; None if it is reasoning."""

@@ -18,9 +18,10 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from harness.text_calls.dialect import RawBlock, WrittenCall
+from harness.text_calls.dialect import Offered, RawBlock, WrittenCall
 from harness.text_calls.dialects.marked_json import LIST, OBJECT, MarkedJson
 from harness.text_calls.json_calls import iter_values, read_arguments, read_items, read_pairs
+from harness.text_calls.streamed import BlockStream, JsonStream
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
@@ -68,6 +69,10 @@ class JsonTags(MarkedJson):
     )
     markers = (*openers, *orphans, *noise)
 
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the JSON; None if the tag may describe tools."""
+        return None if opener == _TOOLS else super().stream(opener, offered)
+
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return a call for each object. None if the tag `tools` contains anything but calls."""
         found = super().calls(block) or ()
@@ -90,6 +95,10 @@ class Apertus(MarkedJson):
     closed_by_trailer = True
     noise = ("<|assistant_end|>",)
     markers = (*openers, *orphans, *noise)
+
+    def stream(self, _opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the objects while they arrive."""
+        return JsonStream(offered, read=lambda item, _offered: _members(item))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return a call for each member of each object; () for an empty list."""

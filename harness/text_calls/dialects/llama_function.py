@@ -17,8 +17,9 @@ from harness.text_calls.boundaries import (
     literal,
     literal_end,
 )
-from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
+from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.streamed import BlockStream, HeadedStream
 from harness.turns.arguments import parse
 
 _CALL: Final = "<function="
@@ -48,6 +49,10 @@ class LlamaFunction(TextDialect):
             literal_end("{", inclusive=False),
             lambda _text, _at: JsonEnd(closers=closers, openers=openers),
         )
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the header, and then the JSON while it arrives."""
+        return HeadedStream(self, opener, offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the one call of the block, in a tuple."""

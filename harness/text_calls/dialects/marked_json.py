@@ -17,12 +17,14 @@ from harness.text_calls.boundaries import MORE, SPACE, Ending, Head
 from harness.text_calls.dialect import (
     HEAD_CHARACTERS,
     BlockStart,
+    Offered,
     RawBlock,
     TextDialect,
     WrittenCall,
 )
 from harness.text_calls.json_calls import read_marked_calls, write_json_call
 from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.streamed import BlockStream, JsonStream
 
 # How a list goes on after its bracket, and an object after its brace; in prose about the marker
 # a word follows, after a space. The last form is an item that lost its beginning.
@@ -95,6 +97,10 @@ class MarkedJson(TextDialect):
         return WordsEnd(
             _opened(opener), trailers=self.trailers, noise=self.noise, openers=self.openers
         )
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the JSON while it arrives."""
+        return JsonStream(offered, _opened(opener))
 
     def starts(self, start: BlockStart) -> bool | None:
         """Return whether JSON follows the marker, or the reply was truncated after the marker."""

@@ -19,9 +19,10 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import SPACE, Ending, Head, literal
-from harness.text_calls.dialect import RawBlock, WrittenCall
+from harness.text_calls.dialect import Offered, RawBlock, WrittenCall
 from harness.text_calls.json_calls import read_json_calls
 from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.streamed import BlockStream, JsonStream
 from harness.text_calls.tag_blocks import (
     JSON_IN_TAG,
     TagDialect,
@@ -64,6 +65,10 @@ class Minimax(TagDialect):
         if opener == _BLOCK:
             return super().ending(opener)
         return JsonEnd(several=True, closers=(_LINES_CLOSER,), openers=(_LINES,))
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the JSON while it arrives."""
+        return super().stream(opener, offered) if opener == _BLOCK else JsonStream(offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Return a call for each `invoke`, or for each JSON object."""

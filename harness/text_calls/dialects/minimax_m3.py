@@ -22,8 +22,11 @@ import msgspec
 from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, literal
 from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_items, read_members, read_string
-from harness.text_calls.parameters import Elements, Value, type_parameters
+from harness.text_calls.parameters import Elements, Value, is_text, type_parameters
+from harness.text_calls.policy import Untyped
+from harness.text_calls.streamed import BlockStream
 from harness.text_calls.tags import EMPTY, NEVER_CLOSED, STRAY
+from harness.turns.exact_json import write_exactly
 
 _SENTINEL: Final = "]<]minimax[>["
 _BLOCK: Final = "<tool_call>"
@@ -32,6 +35,7 @@ _INVOKE: Final = "/invoke"
 _NAMELESS: Final = "invoke"
 _MAX_NESTED: Final = 64
 _SPAN: Final = 64
+_LONGEST_TAG: Final = 200
 _S: Final = re.escape(_SENTINEL)
 _TAG: Final = re.compile(
     rf"{_S}<(?:invoke\s{{1,8}}name=[\"'](?P<call>[^\"'<>\n]{{0,128}})[\"']\s{{0,8}}"
@@ -97,6 +101,10 @@ class MinimaxM3(TextDialect):
     def ending(self, opener: str) -> Ending:
         """Return an `Ending` for the closing tag with its sentinel, which no value contains."""
         return _End(opener)
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the elements while they arrive."""
+        return _ElementStream(opener, offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return a call for each `invoke`."""
@@ -172,6 +180,93 @@ class _BalancedEnd(Ending):
         self._kept = buffer[keep:]
         self._at += keep
         return MORE
+
+
+class _ElementStream(BlockStream):
+    """Streams the calls of a block, whose values are elements with a sentinel before each tag.
+
+    Args:
+        opener: the marker that began the block; it is part of its first tag.
+        offered: the tools of the request.
+    """
+
+    def __init__(self, opener: str, offered: Offered) -> None:
+        super().__init__(offered)
+        self._kept = opener
+        self._in_call = False
+        # The key of the open element, and whether its string was begun; its text if not.
+        self._key = ""
+        self._begun = False
+        self._pieces: list[str] = []
+
+    def feed(self, text: str) -> None:
+        """Read the next text of the block; see `BlockStream.feed`."""
+        buffer, at = self._kept + text, 0
+        while not self.over and (tag := _TAG.search(buffer, at)):
+            self._text(buffer[at : tag.start()])
+            self._tag(tag)
+            at = tag.end()
+        # A tag begins with the sentinel, whose first character is rare in values.
+        keep = buffer.find("]", max(at, len(buffer) - _LONGEST_TAG))
+        keep = len(buffer) if keep < 0 else keep
+        self._text(buffer[at:keep])
+        self._kept = buffer[keep:]
+
+    def _text(self, text: str) -> None:
+        if not text or self.over:
+            return
+        if self._begun:
+            self.calls[-1].fragments.append(write_exactly(text)[1:-1])
+        elif self._key:
+            self._pieces.append(text)
+            call, blank = self.calls[-1], not text.strip()
+            # A value of white space alone may be an object without elements.
+            if not blank and is_text(self.offered.schema(call.name), self._key, self._untyped):
+                call.fragments.append(f"{self._prefix}{write_exactly(self._key)}: ")
+                call.fragments.append(write_exactly("".join(self._pieces))[:-1])
+                self._begun = True
+        elif self.calls:
+            self.over = bool(text.strip())
+
+    @property
+    def _untyped(self) -> Untyped:
+        return self.offered.untyped
+
+    @property
+    def _prefix(self) -> str:
+        return ", " if self.calls[-1].fragments else "{"
+
+    def _tag(self, tag: "re.Match[str]") -> None:
+        key = tag["tag"]
+        if key is None:
+            self.over = self._in_call
+            if not self.over:
+                self._in_call = self.start(tag["call"]) is not None
+        elif self._key:
+            self.over = key != f"/{self._key}" or not self._end_value()
+            self._key = ""
+        elif self._in_call and key == _INVOKE:
+            self._in_call = False
+        elif self._in_call and not key.startswith("/"):
+            self._key, self._begun = key, False
+            self._pieces.clear()
+        else:
+            self.over = key != "tool_call" or bool(self.calls)
+
+    def _end_value(self) -> bool:
+        """End the value at its closing tag; return whether it has its type."""
+        call = self.calls[-1]
+        if self._begun:
+            call.fragments.append('"')
+            self._begun = False
+            return True
+        text = "".join(self._pieces)
+        value = text if text.strip() else Elements((), text)
+        schema = self.offered.schema(call.name)
+        typed = type_parameters([(self._key, value)], schema, call.name, self._untyped)
+        if not typed.error:
+            call.fragments.append(self._prefix + typed.arguments[1:-1])
+        return not typed.error
 
 
 def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:

@@ -18,12 +18,14 @@ from harness.text_calls.boundaries import MORE, Ending, Head, any_of, chosen_end
 from harness.text_calls.dialect import (
     HEAD_CHARACTERS,
     BlockStart,
+    Offered,
     RawBlock,
     TextDialect,
     WrittenCall,
 )
 from harness.text_calls.json_calls import read_marked_calls
 from harness.text_calls.json_end import JsonEnd, headed_end
+from harness.text_calls.streamed import BlockStream, ChosenStream, HeadedStream, JsonStream
 from harness.turns.json_prefix import scan
 
 
@@ -139,6 +141,15 @@ class MistralToolCalls(TextDialect):
     def ending(self, _opener: str) -> Ending:
         """Return an `Ending` for the end of the JSON, or for the next marker if JSON is broken."""
         return chosen_end(_ending)
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the array, or the first name and its arguments."""
+        return ChosenStream(
+            offered,
+            lambda first: (
+                JsonStream(offered) if first == "{" else HeadedStream(self, opener, offered)
+            ),
+        )
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the calls of the array, or the calls whose names precede their arguments."""

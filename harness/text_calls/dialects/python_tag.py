@@ -26,6 +26,8 @@ from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCa
 from harness.text_calls.json_calls import read_marked_calls, write_json_call
 from harness.text_calls.json_end import JsonEnd
 from harness.text_calls.python import read_python_calls
+from harness.text_calls.streamed import BlockStream, ChosenStream, JsonStream
+from harness.text_calls.streamed_python import PythonStream
 
 _TAG: Final = "<|python_tag|>"
 _ENDS: Final = ("<|eom_id|>", "<|eot_id|>")
@@ -51,6 +53,13 @@ class PythonTag(TextDialect):
     def ending(self, _opener: str) -> Ending:
         """Return an `Ending` for the end of the last object, or of the Python call."""
         return chosen_end(_ending)
+
+    def stream(self, _opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the JSON while it arrives."""
+        return ChosenStream(
+            offered,
+            lambda first: JsonStream(offered) if first == "{" else PythonStream(offered, _METHOD),
+        )
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the calls of all objects, or the one call in Python's syntax."""

@@ -23,10 +23,12 @@ from harness.text_calls.boundaries import (
     QuotedEnd,
     literal,
 )
-from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
+from harness.text_calls.dialect import BlockStart, Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_marked_calls
 from harness.text_calls.native import clean_name
 from harness.text_calls.python import read_python_calls, write_python_calls
+from harness.text_calls.streamed import BlockStream, ChosenStream, JsonStream
+from harness.text_calls.streamed_python import PythonStream
 
 _LIST: Final = BlockSyntax(PYTHON_QUOTES, brackets=True)
 _CLOSERS: Final = {
@@ -106,6 +108,13 @@ class TaggedPythonic(TextDialect):
     def ending(self, opener: str) -> Ending:
         """Return an `Ending` that finds the closing tag outside of strings."""
         return QuotedEnd(_TAGGED[opener])
+
+    def stream(self, _opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the calls while they arrive."""
+        return ChosenStream(
+            offered,
+            lambda first: JsonStream(offered) if first == "{" else PythonStream(offered),
+        )
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Return all calls of the block, and one call with an error for any other text in it."""

@@ -21,7 +21,9 @@ from typing import ClassVar, Final
 import msgspec
 
 from harness.text_calls.boundaries import MARK, NAME, SPACE, Head, literal
-from harness.text_calls.dialect import BlockStart, RawBlock, WrittenCall
+from harness.text_calls.dialect import BlockStart, Offered, RawBlock, WrittenCall
+from harness.text_calls.streamed import BlockStream
+from harness.text_calls.streamed_tags import TagStream
 from harness.text_calls.tag_blocks import TagDialect
 from harness.text_calls.tags import Grammar, read_tagged_calls, written_members
 
@@ -75,6 +77,10 @@ class QwenXml(TagDialect):
     def amid_line(self, start: BlockStart) -> bool | None:
         """Return whether the tags have content; a sentence that mentions them leaves them empty."""
         return self.section(start) is None
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the parameters while they arrive."""
+        return TagStream(_SEED_GRAMMAR if opener == _SEED else self.grammar, opener, offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Return a call for each function tag."""

@@ -41,6 +41,7 @@ from harness.text_calls.react import (
     THOUGHT,
     ActionEnd,
 )
+from harness.text_calls.streamed import BlockStream, HeadedStream
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
@@ -118,6 +119,10 @@ class ReAct(TextDialect):
         """Return an `Ending` that finds the end of the action's input."""
         is_action = _LABELS[opener] == ACTION
         return ActionEnd() if is_action else literal_end("\n")
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the header, and then the JSON while it arrives."""
+        return HeadedStream(self, opener, offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the one call of an action; () if it names none; None if it is the answer."""

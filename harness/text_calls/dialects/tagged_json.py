@@ -12,9 +12,10 @@ import re
 from typing import Final
 
 from harness.text_calls.boundaries import MORE, Ending, chosen_end, end_of, literal_end
-from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
+from harness.text_calls.dialect import BlockStart, Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import iter_values, read_json_calls, write_json_call
 from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.streamed import BlockStream, JsonStream
 
 OPENER: Final = "<tool_call>"
 CLOSER: Final = "</tool_call>"
@@ -152,6 +153,10 @@ class TaggedJson(TextDialect):
     def ending(self, opener: str) -> Ending:
         """Return an `Ending` for the closing tag after the JSON, or the end of the JSON."""
         return literal_end(OPENER, inclusive=False) if opener == _WRAPPER else chosen_end(_ending)
+
+    def stream(self, opener: str, offered: Offered) -> BlockStream | None:
+        """Return an object that reads the JSON while it arrives."""
+        return None if opener == _WRAPPER else JsonStream(offered)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return a call, perhaps a broken one, for each value; () for a repeated opening tag."""

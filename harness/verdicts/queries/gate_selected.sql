@@ -1,4 +1,4 @@
-($normalizer = '' OR (kind = 'turns' AND normalizer GLOB $normalizer))
+($normalizer = '' OR (kind IN ('turns', 'timing') AND normalizer GLOB $normalizer))
 AND ($agent = '' OR (kind = 'conversation' AND normalizer GLOB $agent))
 AND ($model = '' OR model GLOB $model)
 AND ($prompt = '' OR prompt GLOB $prompt)

@@ -19,6 +19,14 @@ from harness.turns.fold import fold
 from harness.wire.interaction import Interaction, Request
 
 _HELLO: Final = {"type": "hello", "protocol": 1, "name": "test-client", "version": "1.0"}
+_HELLOS: Final[dict[str, dict[str, Any]]] = {
+    "typo": {"dialects": ["openai-chat", "anthropc"]},
+    "timed": {
+        "protocol": 2,
+        "times": ["max_retries"],
+        "untold": {"idle_timeout": "its manual"},
+    },
+}
 _MODE: Final = sys.argv[1] if len(sys.argv) > 1 else "right"
 
 
@@ -54,6 +62,13 @@ def _turn(case: dict[str, Any]) -> dict[str, Any]:
     return told | {"finish": turn.finish.raw if turn.finish else None}
 
 
+def _timed_turn(case: dict[str, Any]) -> dict[str, Any]:
+    turn = _turn(case)
+    for _ in range(case["max_retries"]):
+        turn = _turn(case) if "error" in turn else turn
+    return turn
+
+
 def _print(line: object) -> None:
     sys.stdout.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
     sys.stdout.flush()
@@ -79,7 +94,9 @@ def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "hello":
-            _print(_HELLO | ({"dialects": ["openai-chat", "anthropc"]} if _MODE == "typo" else {}))
+            _print(_HELLO | _HELLOS.get(_MODE, {}))
+        elif message["type"] == "timed_case":
+            _print({"type": "turn", "id": message["id"], **_timed_turn(message)})
         elif message["type"] == "case":
             _MISCONDUCT.get(_MODE, lambda: None)()
             answer = {"type": "turn", "id": message["id"], **_turn(message)}

@@ -23,6 +23,8 @@ from harness.normalizers.client.process import ClientProcess
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.playback.case_server import CaseServer
+from harness.results.outcome import Outcome
+from harness.results.result import TimingFacts
 from harness.turns.deltas import Finish, FinishReason, TextDelta, call_deltas
 from harness.wire.cassette_file import load_cassette
 from harness.wire.cuts import UNSPLIT, each_byte
@@ -69,6 +71,26 @@ def test_the_name_in_a_cell_finds_the_client_again() -> None:
     assert found.name == f"client:{command('right')}"
     assert found.summary == "test-client 1.0"
     assert not found.streams
+
+
+def _subject(name: str) -> LoadedSubject:
+    scenario = load_scenario(ROOT / f"scenarios/{name}.yaml", ROOT / "scenarios")
+    folder = ROOT / "cassettes"
+    return LoadedSubject(load_cassette(folder / f"{scenario.cassette}.yaml", folder), scenario)
+
+
+def test_client_of_version_2_gets_the_times_that_it_declares() -> None:
+    found = client("timed")
+    assert found.timed is not None
+    assert found.timed.untold == {"idle_timeout": "its manual", "cancel_after": ""}
+    retried, _ = judge_subject(_subject("timing/status-503-unavailable"), found)
+    assert (retried.outcome, retried.timing) == (Outcome.PASS, TimingFacts("answered", 2, 1))
+    stalled, _ = judge_subject(_subject("timing/stall-in-call"), found)
+    assert stalled.outcome is Outcome.UNSUPPORTED
+
+
+def test_client_of_version_1_takes_part_in_no_timing_scenario() -> None:
+    assert client().timed is None
 
 
 @pytest.mark.parametrize(
@@ -170,7 +192,7 @@ def test_the_process_ends_when_it_is_closed() -> None:
 def test_messages_survive_their_json() -> None:
     turn = ClientTurn(id=1, text="雪", finish="stop")
     assert msgspec.json.decode(msgspec.json.encode(turn), type=Reply) == turn
-    assert msgspec.json.decode(msgspec.json.encode(Hello()))["protocol"] == 1
+    assert msgspec.json.decode(msgspec.json.encode(Hello()))["protocol"] == 2
     assert "request" in msgspec.json.decode(
         msgspec.json.encode(Case(id=1, dialect="x", base_url="u", model="m", request={}))
     )

@@ -180,7 +180,7 @@ def _without_quirk(dialect: str) -> Iterator[tuple[str, bytes]]:
                 CASSETTES / f"{scenario.cassette}.yaml", CASSETTES
             )
             for answer in cassette.interactions if cassette.origin.kind == "emulated" else ():
-                if (answer.dialect, answer.status) == (dialect, 200):
+                if answer.dialect == dialect and answer.status in (101, 200):
                     yield scenario.id, answer.body
 
 

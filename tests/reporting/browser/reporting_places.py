@@ -11,9 +11,8 @@ Browser: TypeAlias = Any
 Visit = Callable[[str], Opened]
 
 PAGES = (
-    *("overview", "failures", "replays", "inputs", "conversations", "cases"),
-    *("models", "prompts", "matrix"),
-    *("normalizers", "peers", "agents", "quirks", "compare", "trends", "cassettes", "method"),
+    *("overview", "failures", "replays", "clients", "models", "changes"),
+    *("quirks", "cassettes", "method"),
 )
 CASE = "case/openai-chat/many-fragments/naive"
 INPUT = "input/openai-chat/many-fragments"

@@ -1,10 +1,14 @@
 """The page by axe-core (from the package axe-playwright-python), in both themes, all pages."""
 
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
-from tests.reporting.browser.reporting_places import CASE, INPUT, PAGES, Visit
+from harness.reporting.report import NamedRun
+from harness.reporting.site import site_files
+from harness.results.run import Run
+from tests.reporting.browser.reporting_places import CASE, INPUT, PAGES, Browser, Visit
 
 _RUN = """async (rules) => {
   const options = rules.length ? { runOnly: rules } : {};
@@ -47,3 +51,30 @@ def test_axe_finds_nothing(
     assert opened.evaluate("document.documentElement.dataset.theme") == theme
     opened.evaluate(axe)
     assert opened.evaluate(_RUN, rules) == []
+
+
+@pytest.mark.parametrize("look", [("light", 1_440), ("dark", 400)])
+def test_axe_finds_nothing_on_the_static_site(
+    chromium: Browser, sample: Run, tmp_path: Path, axe: str, look: tuple[str, int]
+) -> None:
+    theme, width = look
+    for name, text in site_files([NamedRun("first", sample), NamedRun("second", sample)]).items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    complaints: list[str] = []
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=theme, bypass_csp=True
+    )
+    opened = context.new_page()
+    opened.on("console", lambda said: complaints.append(said.text))
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.goto((tmp_path / "index.html").as_uri())
+    for _ in range(2):
+        assert not opened.evaluate("document.documentElement.scrollWidth > innerWidth")
+        opened.evaluate(axe)
+        assert opened.evaluate(_RUN, []) == []
+        opened.goto((tmp_path / "clients" / "naive.html").as_uri())
+    assert opened.evaluate("document.querySelector('img').naturalWidth") > 0
+    assert complaints == []
+    context.close()

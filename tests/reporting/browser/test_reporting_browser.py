@@ -38,16 +38,17 @@ def test_each_page_of_the_list_shows_itself_alone_and_nothing_is_asked_of_a_netw
     links = opened.eval_on_selector_all("nav[aria-label=Pages] a", "all => all.map((e) => e.hash)")
     assert links == [f"#{name}" for name in PAGES]
     for name in PAGES:
+        opened.evaluate("document.querySelector('nav details').open = true")
         opened.click(f"nav[aria-label=Pages] a[href='#{name}']")
         opened.wait_for_selector(f"nav a[aria-current][href='#{name}']")
         assert _shown(opened) == [name]
-        assert opened.inner_text(f"#{name}-title")
+        assert opened.inner_text("h1:visible") == opened.inner_text(f"#{name}-title")
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
 def test_a_link_to_a_byte_of_a_case_shows_that_byte_again(visit: Visit) -> None:
     opened = visit(f"{CASE}@1200")
-    assert _shown(opened) == ["cases"]
+    assert _shown(opened) == ["failures"]
     assert "byte 1,200 of" in opened.inner_text("details.case.here output")
     assert opened.locator("details.case.here table.frames tr.now").count() == 1
     assert _place(opened) == f"{CASE}@1200"
@@ -128,20 +129,60 @@ def test_tables_filter_and_sort_by_their_own_part_of_the_link(visit: Visit, samp
     assert opened.locator("#failures [data-table=failures] tbody tr:visible").count() == len(rows)
 
 
-def test_failures_by_blame_lead_to_the_cells_that_they_count_and_to_a_case(visit: Visit) -> None:
-    for name in ("normalizer", "model", "provider"):
-        opened = visit("overview")
-        link = opened.locator(f"#overview .blames li a:has-text('{name}')")
-        count = link.inner_text().split()[0]
-        link.click()
-        assert opened.inner_text("#replays [role=status]").startswith(f"{count} of 84 cells")
-        opened.click("#replays-table tbody th a >> nth=0")
-        shown = opened.locator("details.case.here, #sheet:not([hidden])")
-        assert name in shown.inner_text()
+def test_sentence_of_a_client_leads_to_what_it_counts_and_a_cause_to_its_case(visit: Visit) -> None:
+    opened = visit("overview")
+    link = opened.locator("#overview .client a").first
+    count = link.inner_text().split()[0]
+    link.click()
+    opened.wait_for_selector("#replays.here")
+    assert opened.inner_text("#replays [role=status]").startswith(f"{count} of 84 cells")
+    opened = visit("overview")
+    opened.click("#overview .causes a >> nth=0")
+    opened.wait_for_selector("details.case.here table.diff")
+    assert opened.locator("details.case.here table.frames").count() == 1
+
+
+def test_command_of_a_cause_is_copied(visit: Visit) -> None:
+    opened = visit("overview")
+    opened.click("#overview .causes .copy >> nth=0")
+    opened.wait_for_selector("#overview .causes .copy:has-text('Copied')")
+    assert opened.evaluate("navigator.clipboard.readText()").startswith(
+        "harness repro openai-chat/"
+    )
+
+
+def test_row_of_a_failure_opens_its_case_also_by_keys(visit: Visit) -> None:
+    opened = visit("failures")
+    opened.click("#failures table.opens tbody tr >> nth=1 >> td.n", position={"x": 3, "y": 3})
+    opened.wait_for_selector("details.case.here")
+    opened = visit("failures")
+    opened.keyboard.press("j")
+    opened.keyboard.press("Enter")
+    opened.wait_for_selector("details.case.here")
+
+
+def test_old_links_of_pages_lead_to_what_replaced_them(visit: Visit) -> None:
+    for old, now in (
+        *(("cases", "failures"), ("inputs", "clients"), ("normalizers", "clients")),
+        *(("peers", "clients"), ("agents", "clients"), ("prompts", "models")),
+        *(("matrix", "models"), ("compare", "changes"), ("trends", "changes")),
+    ):
+        assert _shown(visit(old)) == [now]
+
+
+def test_two_clients_are_compared_on_the_same_bytes(visit: Visit) -> None:
+    opened = visit("clients?a=reference&b=naive")
+    assert opened.inner_text("#pair-choice [role=status]") == "5 of 5 with different outcomes"
+    opened.select_option("#pair-choice select >> nth=1", "dashscope-restore")
+    assert opened.inner_text("#pair-choice [role=status]") == "0 of 5 with different outcomes"
+    assert "b=dashscope-restore" in _place(opened)
+    opened.click("#pair-table tbody th a >> nth=0")  # both pass, and the bytes are shown
+    opened.wait_for_selector("details.case.input.here .axis")
 
 
 def test_turns_with_a_parse_error_of_a_model_are_listed_by_its_count(visit: Visit) -> None:
     opened = visit("models")
+    opened.click("#models summary:has-text('By blame') >> nth=0")
     opened.click("#models td.blamed a:has-text('model') >> nth=0")
     assert "parse_error%3Amodel" in _place(opened)
     assert opened.inner_text("#replays [role=status]").startswith("6 of 84 cells")
@@ -212,7 +253,7 @@ def test_it_reads_without_script(chromium: Browser, report: Path) -> None:
     opened = context.new_page()
     opened.goto(report.as_uri())
     assert opened.locator("main > section:visible").count() == len(PAGES)
-    assert opened.locator("#models table svg.interval:visible").count() == 4
+    assert opened.locator("#models table >> nth=0 >> svg.interval:visible").count() == 4
     assert "53 / 63" in opened.inner_text("#models table >> nth=0")
     assert opened.locator("#replays-table tbody tr:visible").count() == 84
     opened.click(f"#failures a[href='#{CASE}']")

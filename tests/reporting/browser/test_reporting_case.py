@@ -58,8 +58,8 @@ def test_exception_of_a_crash_is_shown_and_found(visit: Visit) -> None:
 
 
 def _copied(opened: Opened, button: str) -> str:
-    opened.click(f".here .copy:text-is('{button}')")
-    opened.wait_for_selector(".here .copy:has-text('Copied')")
+    opened.click(f"details.here .copy:text-is('{button}')")
+    opened.wait_for_selector("details.here .copy:has-text('Copied')")
     return str(opened.evaluate("navigator.clipboard.readText()"))
 
 
@@ -75,7 +75,7 @@ def test_markdown_of_a_case_is_well_formed(visit: Visit) -> None:
     parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
     opened = visit(HOSTILE_CASE)
     opened.keyboard.press("c")
-    opened.wait_for_selector(".here .copy:has-text('Copied')")
+    opened.wait_for_selector("details.here .copy:has-text('Copied')")
     tokens = parser.parse(opened.evaluate("navigator.clipboard.readText()"))
     kinds = {each.type for token in tokens for each in (token, *(token.children or ()))}
     assert not kinds & {"html_block", "html_inline", "image", "code_block", "hr"}
@@ -211,23 +211,23 @@ def test_a_rule_has_a_sentence_and_leads_to_its_sources(
 def test_all_normalizers_of_one_input_are_side_by_side(visit: Visit) -> None:
     opened = visit(CASE)
     opened.click("details.case.here a:has-text('All normalizers side by side')")
-    opened.wait_for_selector("#inputs.here details.here")
-    text = opened.inner_text("#inputs details.here")
+    opened.wait_for_selector("#clients.here details.here")
+    text = opened.inner_text("#clients details.here")
     for name in ("naive", "reference", "dashscope-restore"):
         assert name in text
-    assert opened.locator("#inputs details.here .made .flag").count() == 1
-    lanes = opened.locator("#inputs details.here .axis .label").all_inner_texts()
+    assert opened.locator("#clients details.here .made .flag").count() == 1
+    lanes = opened.locator("#clients details.here .axis .label").all_inner_texts()
     assert [each.split(" ")[0] for each in lanes if each] == ["frames", "deltas", "deltas"]
-    opened.click("#inputs details.here a:text-is('naive')")
-    opened.wait_for_selector("#cases details.here")
+    opened.click("#clients details.here a:text-is('naive')")
+    opened.wait_for_selector("#failures details.here")
 
 
 def test_cassettes_lead_to_their_input_and_an_unknown_input_to_its_replays(visit: Visit) -> None:
     opened = visit("cassettes")
     opened.click(f"#cassettes a[href='#{INPUT}']")
-    opened.wait_for_selector("#inputs.here details.here")
+    opened.wait_for_selector("#clients.here details.here")
     opened = visit("input/cassette%3Aglm-4/native-tools-v1/000")
-    opened.click("#inputs .missing a")
+    opened.click("#clients .missing a")
     opened.wait_for_selector("#replays.here")
     assert opened.inner_text("#replays [role=status]").startswith("1 of 84 cells")
 

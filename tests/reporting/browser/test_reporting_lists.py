@@ -39,7 +39,7 @@ def _count(opened: Opened) -> int:
 def test_each_count_links_to_exactly_the_rows_that_it_counts(visit: Visit) -> None:
     opened = visit("overview")
     links = opened.eval_on_selector_all("a[data-rows]", _COUNTS)
-    assert len(links) > 40
+    assert len(links) > 25
     shared = opened.eval_on_selector_all(
         "small:has(> a[data-rows])", "all => all.map((e) => e.textContent.trim())"
     )
@@ -48,18 +48,6 @@ def test_each_count_links_to_exactly_the_rows_that_it_counts(visit: Visit) -> No
         _ask(opened, href[1:])
         assert _count(opened) == int(rows), href
         assert text == rows, href
-
-
-def test_everything_that_the_overview_names_is_a_link(visit: Visit) -> None:
-    opened = visit("overview")
-    for item in ("tiles div", "blames li:has(b:not(:text-is('0')))", "cards .card li"):
-        found = opened.locator(f"#overview .{item}")
-        assert found.count() == opened.locator(f"#overview .{item}:has(a)").count() > 0
-    for part in ("a.rank", "a.who", ".share a[data-rows]"):
-        assert opened.locator(f"#overview .cards li:not(.one) {part}").count() >= 7
-    assert opened.locator("#overview .outcomes li:not(.none) a.bar svg").count() >= 4
-    opened.click("#overview .cards li:not(.one) a.rank >> nth=0")
-    opened.wait_for_selector("tr.aimed")
 
 
 @pytest.mark.parametrize(
@@ -150,9 +138,7 @@ def test_title_has_the_filter(visit: Visit) -> None:
     assert visit("replays?q=model:glm-4").title().startswith("Results model:glm-4: ")
 
 
-@pytest.mark.parametrize(
-    "page", ["replays", "failures", "models", "normalizers", "matrix", "quirks"]
-)
+@pytest.mark.parametrize("page", ["replays", "failures", "models", "clients", "quirks"])
 def test_first_row_is_within_three_tabs_and_j_and_k_walk_the_rows(visit: Visit, page: str) -> None:
     opened = visit(page)
     rows = opened.locator(f"#{page} table tbody tr:has(a)")
@@ -193,7 +179,7 @@ def test_filtered_list_is_downloaded_as_csv(visit: Visit) -> None:
     assert [dict(zip(head, row, strict=True))["outcome"] for row in rows] == ["crash", "lost_call"]
     opened = visit("failures?q-failures=crash")
     head, *rows = _downloaded(opened, "#failures .extras button:has-text('CSV') >> nth=0")
-    assert (head[0], len(rows)) == ("Outcome", 1)
+    assert (head[0], len(rows)) == ("Cause", 1)
 
 
 @pytest.fixture

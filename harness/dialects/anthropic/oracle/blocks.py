@@ -93,6 +93,10 @@ class BlockTable:
         block = Block(content["type"], offset)
         self._place(index, block, offset)
         self.blocks.append(block)
+        early = self._strays.pop(index, None) if type(index) is int else None
+        if early is not None and block.kind == "tool_use":
+            block.fragments = early.fragments
+            self.blocks.remove(early)
         if block.kind in _SEALED:
             block.sealed = text_or_empty(content.get(_SEALED[block.kind][1]))
         if block.kind == "tool_use":

@@ -76,7 +76,7 @@ class CohereOracle(OneEndOracle):
 
     def is_event_name(self, name: str) -> bool:
         """Return whether the API has an event of this type, and it is not an error."""
-        return name in self._takes
+        return name in self._takes or name in _SILENT
 
     def take(self, value: Json, event: Event) -> None:
         """Process one event, or the complete response."""

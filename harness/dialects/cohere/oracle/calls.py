@@ -49,7 +49,10 @@ class CallTable(OpenCalls[int, _Call]):
             self._notes.ambiguous("DELTA-INDEX-MISSING", offset, calls=True)
             return
         found = self._calls.get(index)
-        if found is not None and (opens or call_id or name or found.ended):
+        if found is not None and opens and found.is_unopened:
+            self._notes.harmless("DELTA-NAME-LATE", offset)
+            found.id, found.name = text_or_empty(call_id), text_or_empty(name)
+        elif found is not None and (opens or call_id or name or found.ended):
             self._notes.ambiguous("DELTA-INDEX-ALL-ZERO", offset, calls=True)
         if found is None:
             found = _Call(offset, text_or_empty(call_id), text_or_empty(name))

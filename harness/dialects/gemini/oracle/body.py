@@ -164,6 +164,8 @@ class GeminiOracle(GoogleOracle):
                 "GEM-SNAKE-CASE" if isinstance(part, dict) else "EVENT-GLUED", offset
             )
             return True
+        if "thought_signature" in part:
+            self.notes.harmless("GEM-SNAKE-CASE", offset)
         text, thought = part.get("text"), part.get("thought")
         self.add_text(self.reasoning if thought else self.text, text, offset)
         if thought is not None and not isinstance(thought, bool):

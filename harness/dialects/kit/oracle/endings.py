@@ -221,7 +221,8 @@ class FinishWordOracle(Oracle):
         if not self.values and noted <= NOISE_QUIRKS:
             self.notes.harmless("STREAM-NO-EVENTS", 0)
         elif not self.ended and self.error is None and self.values:
-            self.notes.harmless("SSE-EOF-NO-FINISH-TEXT", 0)
+            has_calls = self.table is not None and bool(self.calls())
+            self.notes.harmless("SSE-EOF-MIDCALL" if has_calls else "SSE-EOF-NO-FINISH-TEXT", 0)
         if self.table is not None and self.error is None:
             self._check_calls(len(self.calls()))
 

@@ -183,14 +183,14 @@ def _written_readings(
 def _readings_of_reasoning(reading: OracleReading, names: frozenset[str]) -> list[OracleReading]:
     """Return the readings of a turn whose reasoning ends with calls: calls, or only reasoning.
 
-    A client that reads the text dialect must find the calls.
+    A client that reads the text dialect must find the calls, if it knows the tools.
     """
-    if reading.error or not reading.ended or reading.meaning is not FinishReason.STOP:
+    if not names or reading.error or not reading.ended or reading.meaning is not FinishReason.STOP:
         return []
     if reading.calls != () or reading.text.strip() or not reading.knows("reasoning"):
         return []
     written = reply_in_reasoning(reading.reasoning)
-    if written is None or any(names and call.name not in names for call in written.calls):
+    if written is None or any(call.name not in names for call in written.calls):
         return []
     found = tuple(CallReading("", it.name, it.arguments, 0) for it in written.calls)
     called = msgspec.structs.replace(

@@ -153,6 +153,11 @@ class OpenCall:
         """The arguments so far as JSON text; "" if none came."""
         return "".join(self.fragments)
 
+    @property
+    def is_unopened(self) -> bool:
+        """Whether only fragments of arguments came, and no event that begins the call."""
+        return not self.id and not self.name and bool(self.fragments)
+
     def reading(self, kind: CallKind = "function", *, from_object: bool = False) -> CallReading:
         """Return the call as the oracle reports it."""
         return CallReading(

@@ -217,7 +217,7 @@ class CallTable(OpenCalls[int | None, _Call]):
 
     def _merge_name(self, call: _Call, piece: _Entry, offset: int, *, new_id: bool) -> _Call:
         if not call.name:
-            if call.size:
+            if call.size or call.offset < offset:
                 self._notes.harmless("DELTA-NAME-LATE", offset)
             call.name = piece.name
         elif piece.name != call.name:

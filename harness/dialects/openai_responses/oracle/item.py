@@ -1,9 +1,10 @@
 """Define one output item of a Responses stream, as its events describe it."""
 
+import json
 from typing import Final
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import OpenCall
+from harness.dialects.kit.oracle.reading import Notes, OpenCall
 from harness.dialects.kit.oracle.values import dict_or_empty, text_or_empty
 from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
@@ -92,3 +93,18 @@ def texts_of(value: Json) -> dict[str, str]:
             if known and (piece := text_or_empty(part.get(known[1]))):
                 found[known[0]] = found.get(known[0], "") + piece
     return found
+
+
+def given_content(
+    notes: Notes, call: tuple[CallKind, tuple[str, ...]], value: Json, offset: int
+) -> object:
+    """Return the arguments of a call; for an action, its content as JSON text."""
+    kind, fields = call
+    found = [value[field] for field in fields if value.get(field) is not None]
+    if kind != "action" or not found or isinstance(found[0], str):
+        return found[0] if found else None
+    # Two contents are ambiguous, and so is a number whose digits a double may not hold.
+    json.loads(text := json.dumps(found[0]), parse_float=found.append)
+    if len(found) > 1:
+        notes.ambiguous("RESP-CLIENT-ITEM", offset, calls=True)
+    return text

@@ -6,7 +6,6 @@ does not identify its item, or two events differ, the meaning is ambiguous.
 Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,9 +17,13 @@ from harness.dialects.kit.oracle.values import (
     same_object,
     text_or_empty,
 )
-from harness.dialects.openai_responses.oracle.item import CALLS, Item, is_server_run
+from harness.dialects.openai_responses.oracle.item import (
+    CALLS,
+    Item,
+    given_content,
+    is_server_run,
+)
 from harness.dialects.openai_responses.oracle.texts import RESUMED, ItemTexts
-from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading, SealedReading
 
@@ -84,7 +87,7 @@ class ItemTable(OpenCalls[int, Item]):
                 self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
             return
         item = self._open(place, value, offset)
-        given = None if item.call is None else self._given(item.call, value, offset)
+        given = None if item.call is None else given_content(self._notes, item.call, value, offset)
         if item.call is not None and given:
             # Only the complete arguments show whether fragments continue or repeat it.
             if item.call[0] != "action":
@@ -100,7 +103,9 @@ class ItemTable(OpenCalls[int, Item]):
         if value is None or place is None:
             return
         if self._is_free(place, value):
-            self._open(place, value, offset).resumed |= self.resumed
+            is_first = place not in self._calls
+            item = self._open(place, value, offset)
+            item.resumed |= is_first and self.resumed  # its deltas may have shown that before
         elif self._is_aside(place, value, offset):
             return
         item = self._calls[place]
@@ -143,7 +148,7 @@ class ItemTable(OpenCalls[int, Item]):
         item = self._call_of(kind, event, offset)
         if item is not None and item.call is not None:
             self._name(item, event, offset)
-            self._set_arguments(item, self._given(item.call, event, offset), offset)
+            self._set_arguments(item, given_content(self._notes, item.call, event, offset), offset)
 
     def _call_of(self, kind: str, event: Json, offset: int) -> Item | None:
         item = self._of(event, kind, offset)
@@ -286,24 +291,12 @@ class ItemTable(OpenCalls[int, Item]):
         elif item.call is not None:
             self._check_ids(item, value, offset, last=last)
             self._name(item, value, offset)
-            self._set_arguments(item, self._given(item.call, value, offset), offset)
+            self._set_arguments(item, given_content(self._notes, item.call, value, offset), offset)
             if value.get("status") == "incomplete":
                 usable = read_arguments(item.arguments).value is not None
                 self._notes.ambiguous("RESP-INCOMPLETE", offset, calls=usable)
         else:
             self._texts.compare(item, value, offset, streamed=self._streamed)
-
-    def _given(self, call: tuple[CallKind, tuple[str, ...]], value: Json, offset: int) -> object:
-        """Return the arguments of a call; for an action, its content as JSON text."""
-        kind, fields = call
-        found = [value[field] for field in fields if value.get(field) is not None]
-        if kind != "action" or not found or isinstance(found[0], str):
-            return found[0] if found else None
-        # Two contents are ambiguous, and so is a number whose digits a double may not hold.
-        json.loads(text := json.dumps(found[0]), parse_float=found.append)
-        if len(found) > 1:
-            self._notes.ambiguous("RESP-CLIENT-ITEM", offset, calls=True)
-        return text
 
     def _check_ids(self, item: Item, value: Json, offset: int, *, last: bool) -> None:
         item_id, call_id = text_or_empty(value.get("id")), text_or_empty(value.get("call_id"))
@@ -388,7 +381,11 @@ class ItemTable(OpenCalls[int, Item]):
             return None
         item_id = text_or_empty(event.get("item_id"))
         item = self._calls.get(place)
-        if item is None:
+        same = (each for each in self._calls.values() if item_id and each.item_id == item_id)
+        if item is None and (moved := next(same, None)) is not None:
+            self._notes.harmless("DELTA-INDEX-CHANGES", offset)
+            item = moved
+        elif item is None:
             item = self._calls[place] = Item({"type": kind, "id": item_id}, offset)
             item.announced, item.resumed = False, self.resumed
         if item_id and item.item_id and item_id != item.item_id:

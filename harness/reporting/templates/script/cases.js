@@ -22,8 +22,8 @@ const listed = (route, params) => {
     const list = filtered(replays.data, route, params);
     if (list.at >= 0) return list;
   }
-  const page = route.startsWith("input/") ? "inputs" : "cases";
-  const links = table ? linksOf(table, params) : all(`#${page} > details.case > .body`).map((body) => body.id);
+  const kind = route.startsWith("input/") ? ".input" : ":not(.input)";
+  const links = table ? linksOf(table, params) : all(`section > details.case${kind} > .body`).map((body) => body.id);
   return { at: links.indexOf(route), total: links.length, link: (to) => links[to] };
 };
 const ofList = (params) => {
@@ -42,6 +42,11 @@ const openFromTable = (event) => {
   location.hash = place(link.hash.slice(1), null, ofList(params));
 };
 addEventListener("click", openFromTable);
+// A row of the failures opens its case, wherever it is clicked.
+addEventListener("click", (event) => {
+  const row = event.target.closest?.("table.opens tbody tr");
+  if (row && !event.target.closest("a, button") && !getSelection().toString()) row.querySelector(CASE_LINK)?.click();
+});
 const turnCase = (way) => {
   const { route, params } = read();
   const { at, total, link } = listed(route, params);
@@ -57,7 +62,7 @@ const showBack = (section, route, params) => {
   const title = page?.querySelector("h1, h2").textContent ?? (params.has("q") ? "Filtered results" : "Results");
   const list = make("a", { href: place(page?.id ?? "replays", null, ofList(params)) }, "← " + title);
   const move = (text, way, usable) => button(text, () => turnCase(way), { disabled: !usable });
-  back.replaceChildren(list, ...(page?.id === "failures" ? [] : [make("a", { href: "#failures" }, "Failures")]), make("a", { href: "#inputs" }, "Side by side"));
+  back.replaceChildren(list, ...(page?.id === "failures" ? [] : [make("a", { href: "#failures" }, "Failures")]), make("a", { href: "#clients" }, "Compare clients"));
   if (at >= 0 && total > 1) {
     back.append(move("← Previous", -1, at > 0), make("span", {}, `${grouped(at + 1)} of ${grouped(total)}`), move("Next →", 1, at + 1 < total));
   }

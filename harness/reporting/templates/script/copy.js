@@ -8,13 +8,15 @@ const toClipboard = async (text) => {
   area.remove();
   return done;
 };
+const copied = async (made, text) => {
+  const title = made.textContent;
+  const found = await text();
+  const { content, note = "Copied" } = typeof found === "string" ? { content: found } : found;
+  made.textContent = (await toClipboard(content)) ? note : "Not allowed here";
+  setTimeout(() => { made.textContent = title; }, 1500);
+};
 const copyButton = (text, title = "Copy as Markdown") => {
-  const made = button(title, async () => {
-    const found = await text();
-    const { content, note = "Copied" } = typeof found === "string" ? { content: found } : found;
-    made.textContent = (await toClipboard(content)) ? note : "Not allowed here";
-    setTimeout(() => { made.textContent = title; }, 1500);
-  }, { className: "copy" });
+  const made = button(title, () => copied(made, text), { className: "copy" });
   return made;
 };
 // As `markdown_escaped` does: no character of the text creates markup, a mention or a link.

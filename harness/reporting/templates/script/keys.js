@@ -24,7 +24,7 @@ const turnPage = (way) => {
 };
 const inCase = () => /^(case|input)\//.test(read().route);
 // Rows and entries of the shown page that lead somewhere.
-const ENTRIES = "tbody tr, .card li, .blames li, .outcomes li, .tiles div";
+const ENTRIES = "tbody tr, .client, .causes li, .outcomes li";
 const turnRow = (way) => {
   if (inCase()) { turnCase(way); return; }
   const entries = all(ENTRIES, here() ?? document).filter((each) => each.querySelector("a[href]") && each.checkVisibility());

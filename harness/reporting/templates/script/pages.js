@@ -3,8 +3,13 @@ let shownCase = null;
 let ownTitle = "";
 // The page on which the names of a kind of link are.
 const PAGE_OF = {
-  failure: "failures", model: "models", prompt: "prompts", pair: "matrix", normalizer: "normalizers", peer: "peers",
-  agent: "agents", quirk: "quirks", cassette: "cassettes", input: "inputs", rule: "method",
+  failure: "failures", model: "models", prompt: "models", pair: "models", normalizer: "clients", peer: "clients",
+  agent: "clients", quirk: "quirks", cassette: "cassettes", input: "clients", rule: "method",
+};
+// Where the pages of older reports are now, if the part itself is not in this report.
+const MOVED = {
+  normalizers: "clients", agents: "clients", peers: "clients", inputs: "clients", prompts: "models", matrix: "models",
+  compare: "changes", trends: "changes", cases: "failures",
 };
 const missing = make("p", { className: "notice missing" });
 missing.setAttribute("role", "status");
@@ -43,7 +48,7 @@ const show = () => {
   const target = document.getElementById(route);
   const isCell = route.startsWith("case/");
   const kind = route.split("/")[0];
-  const fallback = document.getElementById(isCell ? "sheet" : PAGE_OF[kind] ?? kind)?.closest("main > section") ?? document.getElementById("overview");
+  const fallback = document.getElementById(isCell ? "sheet" : PAGE_OF[kind] ?? MOVED[kind] ?? kind)?.closest("main > section") ?? document.getElementById("overview");
   const section = target?.closest("section") ?? fallback;
   const opened = isCell || route.startsWith("input/") ? target?.closest("details.case") : null;
   paintFrom(params);
@@ -71,6 +76,8 @@ const show = () => {
     if (each.hash === "#" + page) each.setAttribute("aria-current", "page");
     else each.removeAttribute("aria-current");
   }
+  const menu = document.querySelector("nav details");
+  menu.open = Boolean(menu.querySelector("[aria-current]"));
   document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   const query = section.id === "replays" ? params.get("q") : "";
   const title = isCell || opened ? nameOf(route) : section.querySelector("h1, h2").textContent + (query ? ` ${query}` : "");
@@ -78,6 +85,7 @@ const show = () => {
   ready(section);
   restoreTables(section, params);
   if (section.id === "replays") replays.show(params);
+  if (section.id === "clients") pair.show(params);
   if (target && target !== section && !opened) target.classList.add("aimed");
   if (history.state) { goBack(section); return; }
   if (target && target !== section && !opened) target.scrollIntoView({ block: "center" });
@@ -112,6 +120,7 @@ const begin = async () => {
   const bar = document.getElementById("theme");
   bar.append(themeButton, button("Keys", showKeys));
   bar.hidden = false;
+  for (const each of all("button[data-text]")) each.addEventListener("click", () => copied(each, () => each.dataset.text));
   ownTitle = document.title;
   learnChips();
   ages();
@@ -125,7 +134,7 @@ const begin = async () => {
     for (const each of all(".noscript")) each.classList.remove("noscript");
   }
   const { route } = read();
-  if (route === "replays" || /^(case|input)\//.test(route)) show();
+  if (document.querySelector("main > section.here").id === "clients" || route === "replays" || /^(case|input)\//.test(route)) show();
   root.dataset.ready = "yes";
   performance.mark("ready");
   watch();

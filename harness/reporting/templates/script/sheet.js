@@ -26,9 +26,20 @@ const sheet = (section, route) => {
   fact("Quirks", of("quirk").map(plain).join(", ") || "none cited");
   fact("Replays", grouped(of("replays")));
   fact("Replay command", make("code", { className: "command" }, command));
+  const same = keptCase(data, row);
+  if (same) fact("Expected and actual", "of the same cause, with bytes: ", make("a", { href: "#" + anchor(same), className: "cell" }, plain(same)));
   section.append(make("p", { className: "lead" }, plain(of("title"))), facts,
     make("p", { className: "notice" }, "This file has the bytes of the first cells of each cause and of each reason for a failed turn only. The replay command shows the bytes of this cell."));
   section.append(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(section))));
+};
+// A cell of the same client and cause whose bytes are part of this file; "" if there is none.
+const keptCase = (data, row) => {
+  const cause = data.of("cause", row);
+  const alike = (other) => data.of("cause", other) === cause && data.of("normalizer", other) === data.of("normalizer", row);
+  for (let other = 0; cause && other < data.count; other += 1) {
+    if (alike(other) && document.getElementById(anchor(data.cell(other)))) return data.cell(other);
+  }
+  return "";
 };
 const missingCell = (data) => (data.leftOut
   ? "This file has no cell with this name: it leaves out the cells of this large run that did not fail. "

@@ -18,13 +18,28 @@ const anyTool = tool({
 // The agent has every tool, with any object as its input: whether a tool exists is not judged here.
 const tools = new Proxy({}, { get: (_, name) => (typeof name === "string" ? anyTool : undefined) });
 
+// What the SDK can be told in a timing scenario. Its timeout counts the parts of the stream, which comments do not make.
+export const timed = {
+  times: ["idle_timeout", "max_retries", "cancel_after"],
+  policies: { "keep-alive": "ignored" },
+};
+
 /** Write what agent code gets from a model of the SDK to `turn`. */
-export async function readParts(model, turn) {
+export async function readParts(model, turn, { idle_timeout, max_retries = 0, signal, took }) {
   const parts = new Parts(turn);
   // Errors are parts of the stream, as documented. The default of onError prints them.
-  const { fullStream } = streamText({ model, prompt: "any", tools, maxRetries: 0, onError() {} });
+  const { fullStream } = streamText({
+    model,
+    prompt: "any",
+    tools,
+    maxRetries: max_retries,
+    abortSignal: signal,
+    timeout: idle_timeout && { chunkMs: idle_timeout * 1000 },
+    onError() {},
+  });
   for await (const part of fullStream) {
     if (!part.providerExecuted) parts.take(part);
+    if (part.type === "text-delta") took?.();
   }
   parts.end();
 }
@@ -51,6 +66,7 @@ class Parts {
     else if (part.type === "tool-input-delta") this.#extend(part.id, part.delta);
     else if (part.type === "tool-call") this.#handOver(part);
     else if (part.type === "error") this.#failure ??= part.error;
+    else if (part.type === "abort") this.#failure ??= new Error(`the stream was aborted: ${part.reason ?? ""}`);
     else if (part.type === "finish-step") {
       this.#reason = part.finishReason;
       turn.finish = part.rawFinishReason;

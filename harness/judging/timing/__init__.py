@@ -1,0 +1,1 @@
+"""Timing scenarios: a server that pauses, breaks or refuses, and how a client must react."""
