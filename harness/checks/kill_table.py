@@ -64,7 +64,7 @@ def all_rows(
         (it, each) for it in TIMED_MUTANTS.values() for each in _timings_for(it, timings, every)
     ]
     with ThreadPoolExecutor(_PARALLEL) as threads:
-        results = tuple(threads.map(lambda job: judge_client(*job, "whole"), jobs))
+        results = tuple(threads.map(lambda job: judge_client(job[0], job[1], "whole"), jobs))
     for mutant in TIMED_MUTANTS.values():
         own = [each for each in results if each.normalizer == mutant.name]
         yield from kill_rows_from_results(mutant, own)
@@ -143,7 +143,7 @@ def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
             yield f"{key[0]} {key[1]}: stored {then or 'survives'}, found {now or 'survives'}"
 
 
-def _sort_key(row: KillRow) -> tuple[bool, str, str]:
+def _sort_key(row: KillRow) -> tuple[int, str, str]:
     """Return a key that puts the rules of turns first, then those of time."""
     about = RULES[row.rule].duty.about
     return _ABOUTS.index(about), row.rule, row.mutant

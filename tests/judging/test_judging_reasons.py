@@ -1,6 +1,7 @@
 """The reasons in failures: the oracle says why a call is unusable, in the words of its stream."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -96,7 +97,11 @@ def test_each_api_states_its_reason(scenario: str, turn: int, reason: str) -> No
     name, call_id = rejection.name or "f", rejection.id or "c"
     shown = ""
     for deltas in ((), call_deltas(0, call_id, name, '{"other": 1}')):
-        client = a_normalizer(lambda reads, it=deltas: iter((list(reads), *it, _END)[1:]))
+
+        def client_deltas(reads: Any, it: Any = deltas) -> Any:  # noqa: ANN401 - one stream
+            return iter((list(reads), *it, _END)[1:])
+
+        client = a_normalizer(client_deltas)
         seen = examine(
             turn,
             subject.cassette.interactions[turn],

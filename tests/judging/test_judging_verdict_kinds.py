@@ -6,7 +6,7 @@ of no use, and what `harness lint` reports.
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import pytest
@@ -70,7 +70,7 @@ class Kind(msgspec.Struct, frozen=True):
 _TWICE: Final = (A, ("call_other", *A[1:]))
 _LONE: Final = ("DELTA-INDEX-CHANGES",)
 _SHARED: Final = (("DELTA-ID-SHARED-BY-SIBLINGS",),)
-_MOVED: Final = {
+_MOVED: Final[dict[str, Any]] = {
     "right": ((A, B), (A, rejected(B))),
     "wrong": ((A, without_arguments(B)), (A,), (B,), ()),
 }

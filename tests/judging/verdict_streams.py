@@ -56,7 +56,8 @@ class CallPaths(msgspec.Struct, frozen=True):
 def _chat(answer: str) -> CallPaths:
     calls = f"{answer}.tool_calls"
     members = ("index", "id", "function.name", "function.arguments")
-    return CallPaths(*(f"{calls}.0.{member}" for member in members), lists=calls)
+    index, call_id, name, fragment = (f"{calls}.0.{member}" for member in members)
+    return CallPaths(index, call_id, name, fragment, lists=calls)
 
 
 _COHERE: Final = "delta.message.tool_calls"

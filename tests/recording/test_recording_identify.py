@@ -3,6 +3,7 @@
 import json
 from datetime import date
 from pathlib import PurePath
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,11 @@ def interaction(uri: str = "", asked: object = None, body: bytes = b"") -> Inter
     return Interaction(request, 200, (), body, synthetic_reads(body), reads_kept=False)
 
 
-def cassette(*interactions: Interaction, dialect: str = "unknown", **known: str) -> Cassette:
+def cassette(
+    *interactions: Interaction,
+    dialect: str = "unknown",
+    **known: Any,  # noqa: ANN401 - fields of a cassette
+) -> Cassette:
     return Cassette("a", interactions, Origin("imported"), **known).with_each(dialect=dialect)
 
 

@@ -92,7 +92,7 @@ def test_an_archive_of_two_responses_has_two_turns() -> None:
 
 
 def test_binary_messages_of_an_archive_are_decoded() -> None:
-    messages = [
+    messages: list[Json] = [
         {"setupComplete": {}},
         {"serverContent": {"modelTurn": {"parts": [{"text": "Hi"}]}}},
     ]

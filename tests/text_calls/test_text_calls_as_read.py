@@ -217,7 +217,7 @@ def test_thoughts_that_end_after_a_call_take_it_back() -> None:
 
 
 def test_calls_in_thoughts_are_not_started() -> None:
-    thought = [ReasoningDelta(_CALL), TextDelta("It rains."), _STOP]
+    thought: list[Delta] = [ReasoningDelta(_CALL), TextDelta("It rains."), _STOP]
     assert not any(isinstance(it, ToolCallStart) for it in _kinds(thought))
     assert _kinds([ReasoningDelta(_CALL), _STOP]) == _kinds(
         [ReasoningDelta(_CALL), _STOP], "at_end"

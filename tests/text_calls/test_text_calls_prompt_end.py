@@ -1,5 +1,7 @@
 """What the prompt already said, and the stop token that the server removed, are read as if sent."""
 
+from typing import Any
+
 import pytest
 
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, WrittenCall, read_text_calls
@@ -15,7 +17,12 @@ ALL = frozenset(TEXT_DIALECTS) - {"action-protocol", "react"}
 HARMONY_CALL = ' to=functions.get_weather<|channel|>analysis json<|message|>{"city": "Oslo"}'
 
 
-def read(text: str, dialects: frozenset[str] = ALL, size: int = 1000, **known: str) -> Turn:
+def read(
+    text: str,
+    dialects: frozenset[str] = ALL,
+    size: int = 1000,
+    **known: Any,  # noqa: ANN401 - arguments of `read_text_calls`
+) -> Turn:
     deltas = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
     end = Finish(FinishReason.STOP, "stop")
     return fold(read_text_calls([*deltas, end], [TOOL], TextPolicy(dialects), **known))

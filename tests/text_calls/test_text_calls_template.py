@@ -351,7 +351,7 @@ def test_a_template_reads_the_same_however_the_text_is_cut(name: str, text: str,
 
 
 def test_calls_start_when_their_region_ends() -> None:
-    deltas = [TextDelta(_F), TextDelta("Hi."), _STOP]
+    deltas: list[Delta] = [TextDelta(_F), TextDelta("Hi."), _STOP]
     policy = TextPolicy(frozenset())
     read = read_text_calls(deltas, _TOOLS, policy, emit="as_read", template=_TEMPLATES["smollm"])
     assert [type(it) for it in read][:3] == [ToolCallStart, ArgumentsDelta, TextDelta]
@@ -416,7 +416,7 @@ def test_a_template_that_is_not_valid_is_refused(data: bytes | dict[str, Any], e
 )
 def test_a_pattern_without_a_limit_stops_the_reading(keys: dict[str, Any], text: str) -> None:
     template = msgspec.structs.replace(_load(_field(**keys)), seconds=0.05)
-    deltas = [TextDelta(text), _STOP]
+    deltas: list[Delta] = [TextDelta(text), _STOP]
     policy = TextPolicy(frozenset())
     with pytest.raises(UnreadableError, match="take too long"):
         list(read_text_calls(deltas, _TOOLS, policy, template=template))

@@ -10,7 +10,7 @@ treat it as any other normalizer.
 import atexit
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -128,7 +128,11 @@ class _Client:
         yield from deltas_of_turn(self._process.turn(line, _CASE_SECONDS))
 
     def _case(
-        self, kind: type[_Line], interaction: Interaction, base_url: str, **times: object
+        self,
+        kind: type[_Line],
+        interaction: Interaction,
+        base_url: str,
+        **times: Any,  # noqa: ANN401 - the fields of TOLD
     ) -> _Line:
         self._cases += 1
         body = _request_body(interaction)
