@@ -4,7 +4,9 @@
 
 All text dialects are enabled, bare JSON anywhere in the text. Each text is taken at three sizes,
 in one piece and in pieces of 20 characters, against a floor: a compiled pattern that finds the
-first letters of all markers, or a generator that hands the pieces on. Growth is the time for
+first letters of all markers, or a generator that hands the pieces on. In pieces, calls are emitted
+in both ways: at the end of the turn, and as they are read (without the action protocol, which
+makes all calls wait). Growth is the time for
 one character of the longest text by that of the shortest: 1 is linear. Times are printed, never
 asserted; that pieces change nothing of what is found is.
 """
@@ -36,6 +38,7 @@ CALLS = 1_000  # in the longest text; as many for each character in the others
 PIECE = 20
 
 POLICY = replace(reference.POLICY, bare="anywhere")
+EARLY_POLICY = replace(POLICY, dialects=POLICY.dialects - {"action-protocol"})
 TOOLS = (
     Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}}),
     Tool("search", "", {"type": "object", "properties": {"query": {"type": "string"}}}),
@@ -117,6 +120,11 @@ def _found(deltas: Iterable[Delta]) -> None:
         pass
 
 
+def _as_read(deltas: Iterable[Delta]) -> None:
+    for _ in read_text_calls(deltas, TOOLS, EARLY_POLICY, emit="as_read"):
+        pass
+
+
 def _handed_on(deltas: Iterable[Delta]) -> None:
     for _ in _identity(deltas):
         pass
@@ -149,11 +157,12 @@ def growth(make: MakeText, repeats: int) -> dict[str, Any]:
             f"whole {size}": partial(_found, whole),
             f"identity {size}": partial(_handed_on, cut),
             f"pieces {size}": partial(_found, cut),
+            f"as read {size}": partial(_as_read, cut),
         }
     seconds = best_of(repeats, tasks)
     return {"calls": calls, "seconds": seconds} | {
         name: _ratios(seconds, name, floor)
-        for name, floor in (("whole", "search"), ("pieces", "identity"))
+        for name, floor in (("whole", "search"), ("pieces", "identity"), ("as read", "identity"))
     }
 
 
@@ -224,9 +233,10 @@ def as_text(measured: dict[str, Any]) -> Iterator[str]:
     yield f"{measured['dialects']} text dialects; texts of {sizes} characters"
     yield "us: for one character of the longest; growth: longest to shortest, 1.0 is linear"
     yield ""
-    yield f"{'':<20}{'calls':>7}{_head('whole')}{_head('pieces')}"
+    yield f"{'':<20}{'calls':>7}{_head('whole')}{_head('pieces')}{_head('as read')}"
     for name, part in measured["texts"].items():
-        yield f"{name:<20}{part['calls']:>7}{_row(part['whole'])}{_row(part['pieces'])}"
+        kinds = "".join(_row(part[kind]) for kind in ("whole", "pieces", "as read"))
+        yield f"{name:<20}{part['calls']:>7}{kinds}"
     yield ""
     yield f"{'':<20}{'without ms':>12}{'with ms':>12}{'ratio':>8}"
     for name, part in measured["streams"].items():

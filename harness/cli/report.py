@@ -98,7 +98,7 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     with Questions(run) as questions:
         summary = summarize(run, policy, questions)
         context = context_of(path, run, base, history)
-        changed = changes_of(context, run)
+        changed = changes_of(context, run, base)
         chosen = [kind for kind in KINDS if kind in selected]
         texts = {
             name: text

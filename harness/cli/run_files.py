@@ -140,10 +140,15 @@ def page_name(selection: Selection) -> str:
     return "last-failed.html" if selection.last_failed else "index.html"
 
 
-def changes_of(context: ReportContext, run: Run) -> str:
-    """Return in one line what changed since the base of `context`; "" without a base."""
-    base = context.base
-    return change_line(compare(base.run, run), base.label) if base else ""
+def changes_of(context: ReportContext, run: Run, base: Path | None = None) -> str:
+    """Return in one line what changed since the base of `context`; "" without a base.
+
+    `base` is the run that the user named as the base; None for the last run of the history, whose
+    time the line does not have, so that equal runs print the same.
+    """
+    found = context.base
+    label = found.label if found and base else "the last run"
+    return change_line(compare(found.run, run), label) if found else ""
 
 
 def _readable_runs(kept: Sequence[KeptRun]) -> Iterator[NamedRun]:

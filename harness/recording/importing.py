@@ -157,12 +157,12 @@ def import_file(
     reasons = [_reason_to_skip(item, container) for item in seen]
     chosen = [item for item, reason in zip(seen, reasons, strict=True) if not reason]
     taken, refused = _without_secrets(chosen)
-    sessions = _imported_sessions(whole, held.sessions, path, labels)
+    inside = _imported_sessions(whole, held.sessions, path, labels)
     return Imported(
         container,
-        (*(_part(whole, items) for items in _groups(taken)), *sessions.cassettes),
-        (*held.damaged.values(), *filter(None, reasons), *refused, *sessions.skipped),
-        (*((item.number, item.detected) for item in taken), *sessions.detected),
+        (*(_part(whole, items) for items in _groups(taken)), *inside.cassettes),
+        (*held.damaged.values(), *filter(None, reasons), *refused, *inside.skipped),
+        (*((item.number, item.detected) for item in taken), *inside.detected),
     )
 
 

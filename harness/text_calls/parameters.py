@@ -131,19 +131,14 @@ def declared_names(schema: Schema) -> frozenset[str]:
     return frozenset(str(name) for part in parts for name in as_mapping(part.get("properties")))
 
 
-# What a schema without a type may say about it all the same.
-_TYPED_BY: Final = ("enum", "const", "$ref", "allOf", *_BRANCHES, "nullable")
-
-
 def is_text(schema: Schema, name: str, untyped: Untyped) -> bool:
     """Return whether a value of the parameter `name` is a string, whatever its text is."""
     child = _Root(schema).child(schema, name)
     if isinstance(child, Mapping) and "type" in child:
         return _names(child["type"]) == ["string"] and child.get("nullable") is not True
-    open_ = child is True or (
-        isinstance(child, Mapping) and not any(it in child for it in _TYPED_BY)
-    )
-    return open_ and untyped in ("as-peers", "string")
+    typed_by = ("enum", "const", "$ref", "allOf", *_BRANCHES, "nullable")
+    allows_all = child is True or (isinstance(child, Mapping) and not child.keys() & set(typed_by))
+    return allows_all and untyped in ("as-peers", "string")
 
 
 def lacks_required(given: Collection[str], schema: Schema) -> bool:

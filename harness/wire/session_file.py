@@ -7,7 +7,7 @@ Each frame has who sent it (`from`), when (`at`), its opcode unless it is text, 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import Final, get_args
+from typing import Final, TypeVar, get_args
 
 from harness.errors import UnreadableError
 from harness.files.typed import (
@@ -20,6 +20,8 @@ from harness.files.typed import (
 from harness.files.yaml_text import format_scalar
 from harness.wire.interaction import Ended, Headers, Request
 from harness.wire.session import MAX_FRAMES, Opcode, Session, SessionFrame, Side, check_session
+
+T = TypeVar("T")
 
 _KEYS: Final = ("uri", "request_headers", "headers", "ended", "times", "turns", "frames")
 _FRAME_KEYS: Final = ("from", "at", "opcode", "data")
@@ -59,11 +61,11 @@ def read_session(value: object, where: str, parse_headers: ParseHeaders) -> Sess
     return session
 
 
-def _choice(choices: Iterable[str], value: object, where: str) -> "str | object":
-    known = tuple(choices)
-    if value not in known:
-        refuse_type(f"one of {', '.join(known)}", value, where)
-    return value
+def _choice(choices: tuple[T, ...], value: object, where: str) -> T:
+    found = next((choice for choice in choices if choice == value), None)
+    if found is None:
+        refuse_type(f"one of {', '.join(map(str, choices))}", value, where)
+    return found
 
 
 def _frame(value: object, where: str) -> SessionFrame:

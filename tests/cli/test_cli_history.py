@@ -79,3 +79,21 @@ def test_base_may_be_a_commit_of_the_history(harness: Harness) -> None:
     assert harness("compare", "abc1", "--format", "json").json["counts"]["fixed"] == 1
     assert harness("report", "--base", "abc1").code == 0
     assert harness("report", "--base", "nothing").code == 2
+
+
+def test_change_ends_the_run_and_the_summary_and_lf_keeps_the_complete_report(
+    harness: Harness,
+) -> None:
+    for finish in (RIGHT, WRONG):
+        _write(finish)
+        found = harness(*OURS)
+    change = "+1 broken, 0 fixed, 1 new cause since the last run"
+    assert f"changes: {change}" in found.err
+    assert harness("report", "--format", "markdown").code == 0
+    summary = Path("reports/summary.md").read_text(encoding="utf-8")
+    assert "**Changes:** +1 broken, 0 fixed, 1 new cause since the last run" in summary
+    complete = Path("reports/index.html").read_bytes()
+    again = harness("run", "--lf", "-j", "1")
+    assert again.code == 1
+    assert Path("reports/last-failed.html").is_file()
+    assert Path("reports/index.html").read_bytes() == complete

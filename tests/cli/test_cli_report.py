@@ -93,11 +93,21 @@ def test_several_runs_make_trends_and_a_base_a_comparison() -> None:
     runs = ("old/run.jsonl", "mid/run.jsonl", "new/run.jsonl")
     assert _report(*runs, "--base", "old/run.jsonl", "-o", "page.html").exit_code == 0
     text = Path("page.html").read_text(encoding="utf-8")
-    trends = text.partition('<section id="trends"')[2]
+    trends = text.partition('<h2 id="trends"')[2]
     rows = re.findall(r'<td class="n">(\d)</td><th scope="row">(\w+)', trends)
     assert rows == [("1", "old"), ("2", "mid"), ("3", "new")]
     assert "<dt>Before</dt><dd><code>old</code>, 84 cells</dd>" in text
     assert "<dt>Now</dt><dd><code>new</code>, 84 cells</dd>" in text
+
+
+def test_site_of_several_runs_is_written_to_its_folder() -> None:
+    for name in ("old", "new"):
+        _put(f"{name}/run.jsonl")
+    assert _report("old/run.jsonl", "new/run.jsonl", "--site", "board").exit_code == 0
+    assert Path("board/badges/naive.svg").is_file()
+    page = Path("board/clients/naive.html").read_text(encoding="utf-8")
+    assert page.index("new</th>") < page.index("old</th>")
+    assert not Path("index.html").exists()
 
 
 def test_report_rejects_a_base_that_is_not_a_run() -> None:

@@ -3,8 +3,8 @@
 import json
 from datetime import date
 from pathlib import PurePath
-from typing import Any
 
+import msgspec
 import pytest
 
 from harness.providers import PROVIDERS, provider_of
@@ -24,12 +24,9 @@ def interaction(uri: str = "", asked: object = None, body: bytes = b"") -> Inter
     return Interaction(request, 200, (), body, synthetic_reads(body), reads_kept=False)
 
 
-def cassette(
-    *interactions: Interaction,
-    dialect: str = "unknown",
-    **known: Any,  # noqa: ANN401 - fields of a cassette
-) -> Cassette:
-    return Cassette("a", interactions, Origin("imported"), **known).with_each(dialect=dialect)
+def cassette(*interactions: Interaction, dialect: str = "unknown", **known: str) -> Cassette:
+    made = Cassette("a", interactions, Origin("imported"))
+    return msgspec.structs.replace(made, **known).with_each(dialect=dialect)
 
 
 def test_everything_is_told_by_the_request() -> None:

@@ -130,7 +130,8 @@ class GeminiLiveOracle(OneEndOracle):
             return
         self.notes.harmless("LIVE-CALL-CANCELLED", offset)
         for call in self._calls:
-            call.rejected = call.rejected or (call.id in ids and bool(call.id))
+            if call.id and call.id in ids:
+                call.rejected = "the server cancelled it"
 
     def _content(self, value: object, offset: int) -> None:
         content = dict_or_empty(value)

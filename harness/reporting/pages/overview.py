@@ -46,7 +46,8 @@ class ClientLine(msgspec.Struct, frozen=True):
     """A client in one sentence, with the bar of its outcomes.
 
     Fields:
-        judged, failing: numbers of its scenarios, or of its conversations.
+        noun: what counts: scenarios, conversations, or cells if recordings count too.
+        judged, failing: their numbers.
         worst: the number of cells with its worst outcome.
         does: what it does in these cells.
         filters: the filters of the table of results that list its counted cells.
@@ -146,6 +147,7 @@ def client_lines(report: Report) -> Iterator[ClientLine]:
     """Yield a sentence for each client with a counted cell, in the order of the run."""
     header, results = report.run.header, report.of(counted_results)
     scope = {} if header.selection.chose_recordings else _SCENARIOS
+    recorded = {each.normalizer for each in results if each.scenario.startswith(RECORDINGS)}
     for kind, noun in (("turns", "scenario"), ("conversation", "conversation")):
         for bar in stacks(results, kind, header.names):
             counts = {each.word.outcome: each.count for each in bar.segments}
@@ -156,7 +158,7 @@ def client_lines(report: Report) -> Iterator[ClientLine]:
             yield ClientLine(
                 name=bar.name,
                 version=header.version_of(bar.name),
-                noun=noun,
+                noun="cell" if bar.name in recorded else noun,
                 judged=bar.judged,
                 failing=sum(failing.values()),
                 worst=failing[worst] if worst else 0,
