@@ -128,7 +128,7 @@ def _stop_sequence_missing(body: bytes) -> bytes:
     return body.replace(b', "stop_sequence": null}, "usage"', b'}, "usage"')
 
 
-@_gateway("gateway-asks-twice", "REQUEST-ONCE", "edit_arrived")
+@_gateway("gateway-asks-twice", "REQUEST-ONCE", "edit_arrived", _CHAT)
 def _asks_twice(requests: tuple[Request, ...]) -> tuple[Request, ...]:
     """Sends each request upstream twice."""
     return requests * 2
