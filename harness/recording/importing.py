@@ -297,9 +297,8 @@ def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
     if reason:
         return reason
     if interaction.dialect not in DIALECTS:
-        dialect = interaction.dialect
-        unread = f"dialect {dialect} is not supported"
-        return "no recognized dialect" if dialect == UNKNOWN else unread
+        unread = f"dialect {interaction.dialect} is not supported"
+        return "no recognized dialect" if interaction.dialect == UNKNOWN else unread
     if container in _PLAIN_CONTAINERS:
         return ""
     return _reason_of_plain(interaction) if _is_plain(interaction.body) else ""
@@ -321,16 +320,14 @@ def _reason_of_plain(interaction: Interaction) -> str:
 
 def _is_plain(body: bytes) -> bool:
     """Whether `body` is empty, a page, or one JSON document, and so not a stream."""
-    start = body.lstrip()
-    if not start.startswith(b"{"):
+    if not (start := body.lstrip()).startswith(b"{"):
         return not start or start.startswith((b"[", b"<"))
     return len(list(islice(iter_frames([body]), 2))) < 2  # noqa: PLR2004 - one is a document, two are events
 
 
 def asked_for_stream(interaction: Interaction) -> bool | None:
     """Return whether the request asks for a stream; None if the request was not recorded."""
-    request = interaction.request
-    path = request.uri.partition("?")[0]
+    path = (request := interaction.request).uri.partition("?")[0]
     if request.method.upper() in _WITHOUT_BODY or path.endswith(_PLAIN_VERBS):
         return False
     if path.endswith(_STREAM_VERBS):

@@ -39,12 +39,9 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
     """Return the normalizer of a library.
 
     Args:
-        name: the name of the normalizer.
-        summary: one line for lists.
-        library: the driver, the code that calls the library.
-        needs: the modules that it requires.
-        kind: the kind of client.
-        dialects: the dialects that it supports.
+        name, summary: the name of the normalizer, and one line for lists.
+        library, needs: the driver, which calls the library, and the modules that it requires.
+        kind, dialects: the kind of client, and the dialects that it supports.
         absent: capabilities that the library does not have, or that its user cannot choose.
         hides: the fields that it does not expose.
         policies: its policies. With `arguments: append`, it does not support repeated arguments.
