@@ -145,7 +145,8 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
 
     def versions_of(self, name: str) -> dict[str, str]:
         """Return package -> version of the library of the client `name`, the library first."""
-        clients = (each for each in (*self.normalizers, *self.agents) if each.name == name)
+        known: tuple[NormalizerFacts | AgentFacts, ...] = (*self.normalizers, *self.agents)
+        clients = (each for each in known if each.name == name)
         peer = (each for each in self.peers if each.name == name and each.version)
         found = next((each.versions for each in clients if each.versions), None)
         return found or next(({each.package: each.version} for each in peer), {})

@@ -28,7 +28,7 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
     library: Library,
     *,
     needs: tuple[str, ...],
-    kind: ClientKind,
+    kind: ClientKind = "sdk",
     dialects: tuple[str, ...] = _CHAT,
     absent: tuple[str, ...] = (),
     hides: tuple[Hidden, ...] = (),
@@ -39,9 +39,12 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
     """Return the normalizer of a library.
 
     Args:
-        name, summary: the name of the normalizer, and one line for lists.
-        library, needs: the driver, which calls the library, and the modules that it requires.
-        kind, dialects: the kind of client, and the dialects that it supports.
+        name: the name of the normalizer.
+        summary: one line for lists.
+        library: the driver, the code that calls the library.
+        needs: the modules that it requires.
+        kind: the kind of client.
+        dialects: the dialects that it supports.
         absent: capabilities that the library does not have, or that its user cannot choose.
         hides: the fields that it does not expose.
         policies: its policies. With `arguments: append`, it does not support repeated arguments.
@@ -72,7 +75,6 @@ openai_sdk = _adapter(
     "the openai package: chat.completions.stream and get_final_completion",
     Library("openai_sdk", "httpx2 client"),
     needs=("openai", "httpx2"),
-    kind="sdk",
     policies=_APPEND,
     extra="openai",
 )
@@ -81,7 +83,6 @@ openai_sdk_responses = _adapter(
     "the openai package: responses.stream and its last event",
     Library("openai_sdk_responses", "httpx2 client"),
     needs=("openai", "httpx2"),
-    kind="sdk",
     dialects=("openai-responses",),
     extra="openai",
 )
@@ -90,7 +91,6 @@ openai_sdk_websocket = _adapter(
     "the openai package over WebSocket: responses.connect and its terminal event",
     Library("openai_sdk_websocket", "websocket"),
     needs=("openai", "websockets"),
-    kind="sdk",
     dialects=("openai-responses",),
     extra="openai-websocket",
     sessions=("sessions",),
@@ -100,7 +100,6 @@ openai_sdk_realtime = _adapter(
     "the openai package over WebSocket: realtime.connect and response.done",
     Library("openai_sdk_realtime", "websocket"),
     needs=("openai", "websockets"),
-    kind="sdk",
     dialects=("openai-responses",),
     hides=("reasoning",),
     extra="openai-websocket",
@@ -111,7 +110,6 @@ anthropic_sdk = _adapter(
     "the anthropic package: messages.stream and get_final_message",
     Library("anthropic_sdk", "httpx2 client"),
     needs=("anthropic", "httpx2"),
-    kind="sdk",
     dialects=("anthropic",),
     absent=("other-encodings",),
     extra="anthropic",
@@ -121,7 +119,6 @@ google_genai = _adapter(
     "the google-genai package: models.generate_content_stream",
     Library("google_genai", "httpx2 client"),
     needs=("google.genai", "httpx2"),
-    kind="sdk",
     dialects=("gemini",),
     absent=("partial-arguments", "other-encodings"),
 )
@@ -130,7 +127,6 @@ mistralai = _adapter(
     "the mistralai package: chat.stream, its chunks joined by index",
     Library("mistralai", "httpx2 client"),
     needs=("mistralai", "httpx2"),
-    kind="sdk",
     dialects=("mistral",),
 )
 ollama = _adapter(
@@ -138,7 +134,6 @@ ollama = _adapter(
     "the ollama package: Client.chat with stream=True",
     Library("ollama", "httpx transport"),
     needs=("ollama", "httpx"),
-    kind="sdk",
     dialects=("ollama",),
     hides=("ids",),  # the class of a call has none: results are matched by the name of the tool
 )
@@ -147,7 +142,6 @@ cohere = _adapter(
     "the cohere package: ClientV2.chat_stream, its events joined by index",
     Library("cohere", "httpx client"),
     needs=("cohere", "httpx"),
-    kind="sdk",
     dialects=("cohere",),
     absent=("other-encodings",),
 )
@@ -156,7 +150,6 @@ groq = _adapter(
     "the groq package: chat.completions.create, its chunks joined by index",
     Library("groq", "httpx client"),
     needs=("groq", "httpx"),
-    kind="sdk",
     # The package has no models for these, and the loop in the driver identifies calls by index.
     absent=("calls-without-index", "client-actions", "custom-tools"),
     policies=_APPEND,
@@ -166,7 +159,6 @@ boto3 = _adapter(
     "the boto3 package: converse_stream, its events joined by index",
     Library("boto3", "botocore"),
     needs=("boto3", "botocore"),
-    kind="sdk",
     dialects=("bedrock-converse",),
     absent=("other-encodings",),
 )
@@ -175,7 +167,6 @@ dashscope = _adapter(
     "the dashscope package: Generation.call, its events joined by index",
     Library("dashscope", "requests client"),
     needs=("dashscope", "requests"),
-    kind="sdk",
     dialects=("dashscope",),
 )
 litellm = _adapter(
@@ -231,7 +222,6 @@ smolagents = _adapter(
     needs=("smolagents", "openai", "httpx2"),
     # Its class targets servers of OpenAI's API, and its deltas have the ids of the provider. The
     # agent sends results back as text, so it needs no id.
-    kind="sdk",
     absent=_PLAIN_CHAT,
     hides=("finish", "reasoning"),  # a delta of the package has neither
     policies=_ARGUMENTS,
@@ -328,7 +318,6 @@ langchain_openai = _adapter(
     Library("langchain_openai", "httpx2 client"),
     needs=("langchain_openai", "openai", "httpx2"),
     # It targets the official API, and documents that ids and finish reasons are those of the API.
-    kind="sdk",
     # LangChain sends requests with custom tools to the Responses API, and streams one choice only.
     absent=("custom-tools", "several-choices"),
     policies=_APPEND,
@@ -356,7 +345,6 @@ langchain_anthropic = _adapter(
     Library("langchain_anthropic", "httpx2 client", prepare=_use_client),
     needs=("langchain_anthropic", "anthropic", "httpx2"),
     # As langchain-openai, it documents that ids and finish reasons are those of the API.
-    kind="sdk",
     dialects=("anthropic",),
     absent=("other-encodings",),
 )
@@ -365,7 +353,6 @@ langchain_google_genai = _adapter(
     "langchain-google-genai: ChatGoogleGenerativeAI.stream and the sum of its chunks",
     Library("langchain_google_genai", "httpx transport"),
     needs=("langchain_google_genai", "google.genai", "httpx"),
-    kind="sdk",
     dialects=("gemini",),
     absent=("partial-arguments", "other-encodings"),
 )
@@ -374,7 +361,6 @@ langchain_mistralai = _adapter(
     "langchain-mistralai: ChatMistralAI.stream and the sum of its chunks",
     Library("langchain_mistralai", "httpx transport"),
     needs=("langchain_mistralai", "httpx"),
-    kind="sdk",
     dialects=("mistral",),
     absent=("several-choices",),  # the class has no option for them
 )
@@ -383,7 +369,6 @@ langchain_ollama = _adapter(
     "langchain-ollama: ChatOllama.stream and the sum of its chunks",
     Library("langchain_ollama", "httpx transport"),
     needs=("langchain_ollama", "ollama", "httpx"),
-    kind="sdk",
     dialects=("ollama",),
     # It gives each call a new id, because the class of a call of the package ollama has none.
     hides=("ids",),
@@ -393,7 +378,6 @@ langchain_community = _adapter(
     "langchain-community: ChatTongyi.stream and the sum of its chunks",
     Library("langchain_community", "requests client"),
     needs=("langchain_community", "dashscope", "requests"),
-    kind="sdk",
     dialects=("dashscope",),
     # It always asks for the result format `message`, and has no option for several choices.
     absent=("other-encodings", "several-choices"),
