@@ -130,7 +130,7 @@ def test_the_terminal_ranks_agents_and_conversations(run: Run) -> None:
     _, _, talks = text.partition("by conversation success\n")
     assert "1/1" in talks
     _, _, talks = tables(summarize(run), "markdown").partition("by conversation success\n")
-    assert "tool_use 0.0 %" in talks
+    assert "tool\\_use 0.0 %" in talks
     assert "\x1b" not in text
 
 
