@@ -18,6 +18,7 @@ from harness.normalizers.discovery import (
     load_normalizer,
 )
 from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
+from harness.normalizers.timed import TIMED_MUTANTS, TIMED_REFERENCES
 from harness.runs.declared import available_normalizers
 from tests.judging.judging_samples import an_interaction
 
@@ -61,7 +62,13 @@ def test_a_miniature_is_found_by_its_name() -> None:
 def test_all_that_has_a_name_is_available_once() -> None:
     names = [normalizer.name for normalizer in available_normalizers()]
     assert len(set(names)) == len(names)
-    assert set(names) == {*installed_normalizer_names(), *MUTANTS, *COST_MUTANTS}
+    assert set(names) == {
+        *installed_normalizer_names(),
+        *MUTANTS,
+        *COST_MUTANTS,
+        *TIMED_MUTANTS,
+        *TIMED_REFERENCES,
+    }
 
 
 def test_defaults_are_meant_to_pass() -> None:

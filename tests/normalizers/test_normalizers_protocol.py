@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.judging.rules import COST_RULES, TURN_RULES
+from harness.judging.rules import COST_RULES, TIMING_RULES, TURN_RULES
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.runs.declared import available_normalizers
 from harness.turns.deltas import TextDelta
@@ -29,7 +29,7 @@ def test_a_declaration_cannot_change() -> None:
 @pytest.mark.parametrize("normalizer", SHIPPED, ids=lambda normalizer: normalizer.name)
 def test_shipped_ones_declare_what_exists(normalizer: Normalizer) -> None:
     assert normalizer.capabilities <= CAPABILITIES.keys()
-    assert normalizer.breaks <= {*TURN_RULES, *COST_RULES}
+    assert normalizer.breaks <= {*TURN_RULES, *COST_RULES, *TIMING_RULES}
     assert bool(normalizer.breaks) == (normalizer.role in ("known-bad", "mutant"))
     assert normalizer.summary
 

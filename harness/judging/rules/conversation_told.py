@@ -23,6 +23,8 @@ from harness.turns.messages import role_of, text_of
 # A result that is missing, or that is not a text, cannot be compared.
 _RESULTS: Final = (
     "CONV-ANSWER",
+    "CONV-CALL-FROM-BROKEN-TURN",
+    "HIST-CALL-CHANGED",
     "HIST-MISSING-RESULT",
     "HIST-RESULT-ERROR-LOST",
     "HIST-RESULT-NON-STRING",

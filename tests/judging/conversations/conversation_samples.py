@@ -107,9 +107,14 @@ def judged(converse: Converse, cassette: Cassette, script: ConversationScript) -
     return judge_conversation(loaded(cassette, script), agent, cuts="quick")[0]
 
 
+# Most agents of these tests run calls and send nothing of it. The mutants show these rules.
+_TOLD = {"CONV-NOT-RUN-TOLD", "CONV-RESULT-VALUE-LOST"}
+
+
 def broken(converse: Converse, cassette: Cassette, script: ConversationScript) -> list[str]:
-    """Return the rules that the agent breaks, each once."""
-    return sorted({finding.rule for finding in judged(converse, cassette, script).findings})
+    """Return the rules that the agent breaks, each once, without those about what it tells."""
+    found = {finding.rule for finding in judged(converse, cassette, script).findings}
+    return sorted(found - _TOLD)
 
 
 class Talk:

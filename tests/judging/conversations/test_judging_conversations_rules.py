@@ -222,7 +222,9 @@ def _running(*texts: str) -> Converse:
         stored = sorted(texts, key=lambda text: given.index(text) if text in given else len(given))
         ran = [ToolCall(f"call_{at}", "get_weather", text) for at, text in enumerate(stored)]
         talk.messages += [assistant(None, ran)] if ran else []
-        talk.messages += [tool_result(call.id, "{}") for call in ran]
+        talk.messages += [tool_result(call.id, json.dumps(done[0])) for call in ran]
+        if turn.parse_errors:
+            talk.messages.append(user("The call could not be read, so it did not run."))
         return talk.end(talk.ask())
 
     return converse

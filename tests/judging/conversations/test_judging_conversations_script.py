@@ -130,7 +130,12 @@ def test_required_keys_of_a_conversation_file(tmp_path: Path) -> None:
         ('"[a-z]+"', '"["', "conversation.capabilities.tool_id_pattern: unterminated", ""),
         ("history: merged", "history: merge", "policies.history: there is no choice", "mean"),
         ("retry: once", "retrys: once", "policies: there is no policy 'retrys'", "mean 'retry'"),
-        ("conversation:", "expect: [{finish: stop}]\nconversation:", "found both", ""),
+        (
+            "conversation:",
+            "expect: [{finish: stop}]\nconversation:",
+            "found expect and conversation",
+            "",
+        ),
         ("policies:", "text_dialect: react\npolicies:", "text_dialect: has no effect", ""),
         ("policies:", "capabilities: [x]\npolicies:", "capabilities: has no effect", "provider"),
         ("/messages/1/content:", "messages/1:", "[2].texts: 'messages/1' is not a JSON", "~1 for"),
@@ -160,7 +165,7 @@ def test_a_mistake_in_a_conversation_file_is_reported_with_its_path(
 
 
 def test_a_scenario_has_either_expect_or_conversation(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableError, match="found neither"):
+    with pytest.raises(UnreadableError, match="expected one of expect, conversation, timing"):
         load(tmp_path, "title: t\ncassette: x\n")
 
 

@@ -31,13 +31,22 @@ SCENARIOS: Final = {
     "openai-chat": ("text/plain", "calls/as-documented", "calls/parallel", "errors/http-429"),
     "openai-responses": ("answer", "call", "parallel", "http-429"),
 }
+# A client over WebSocket supports sessions only.
+SESSIONS: Final = {
+    "openai-sdk-realtime": ("realtime/text", "realtime/call", "realtime/parallel"),
+    "openai-sdk-websocket": (
+        "responses-websocket/text",
+        "responses-websocket/call",
+        "responses-websocket/parallel",
+    ),
+}
 FOLDER: Final = shipped.bundled_folder("scenarios")
 PEERS: Final = {each.name: each for each in available_normalizers() if each.role == "peer"}
 CELLS: Final = [
     (name, scenario if "/" in scenario else f"{dialect}/{scenario}")
     for name, peer in PEERS.items()
     for dialect in sorted(peer.dialects)
-    for scenario in SCENARIOS[dialect]
+    for scenario in SESSIONS.get(name, SCENARIOS[dialect])
 ]
 # A warning of a library about its dependencies is not an error of its user.
 pytestmark = pytest.mark.filterwarnings("default")
