@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from harness.cli.new import parse_writer_options
-from harness.dialects.table import DIALECTS
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
@@ -60,7 +59,7 @@ def outcome(made: LoadedSubject, name: str) -> Outcome:
     return result.outcome
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", LIKE)
 def test_reference_conforms_to_a_new_cassette_of_each_dialect(
     harness: Harness, tmp_path: Path, dialect: str
 ) -> None:

@@ -10,6 +10,7 @@ from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import UnreadableError
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.mutants import MUTANTS
+from harness.normalizers.timed import TIMED_MUTANTS
 from harness.project import Project, Table, project
 from harness.runs.existing_names import existing_names
 from harness.runs.plan import Job, Subject
@@ -42,6 +43,7 @@ def test_existing_names_are_the_bundled_the_installed_and_the_mutants() -> None:
         *installed_agent_names(),
         *MUTANTS,
         *AGENT_MUTANTS,
+        *TIMED_MUTANTS,
     }
 
 

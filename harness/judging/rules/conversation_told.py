@@ -108,8 +108,10 @@ def _user_told(evidence: ConversationEvidence) -> Iterator[Violation]:
     # Only an agent that asks again once promises the user a reason.
     if conversation is None or not requests or evidence.policies.get("retry") != "once":
         return
-    last = requests[-1]
-    if conversation.ending == "done" or not evidence.script.expect.retries:
+    last, reported = requests[-1], evidence.records and evidence.records[-1].meta.parse_errors
+    reply = last.reply
+    is_unusable = reply.rejected or reply.calls_missing or (reported and not reply.broken)
+    if conversation.ending == "done" or not (is_unusable and evidence.script.expect.retries):
         return
     if _own_words(evidence, last, [conversation.answer]) < _FEWEST_WORDS:
         expected = "words that say that no call of the last reply ran"
