@@ -32,6 +32,7 @@ _DONE: Final = {"sent": "the API sends it", "added": "some gateways add it", "ne
 _ARGUMENTS: Final = {"text": "JSON text", "object": "a JSON object", "none": "the API has no calls"}
 _ABOUT: Final[dict[About, str]] = {
     "turns": "Rules for turns",
+    "time": "Rules for time and life cycle",
     "conversation": "Rules for conversations",
     "cost": "Rules for cost",
 }
@@ -217,7 +218,7 @@ def _library(found: Catalogue, name: str) -> str:
 
 def _rule_index() -> Iterator[str]:
     yield from ("# Rules, one by one", "")
-    yield f"{len(RULES)} rules for turns, conversations and cost."
+    yield f"{len(RULES)} rules for turns, time, conversations and cost."
     yield from ("[Rules and levels](../reference/rules.md) explains levels and kinds.", "")
     for about, title in _ABOUT.items():
         yield from (f"## {title}", "")

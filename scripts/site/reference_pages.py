@@ -28,6 +28,7 @@ _PACKAGES: Final = {
     "text_calls": "Text calls",
     "normalizers": "Clients under test",
     "conversation": "Clients under test",
+    "providers": "Clients under test",
     "judging": "Judging",
     "results": "Judging",
     "testing": "pytest",

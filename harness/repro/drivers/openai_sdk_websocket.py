@@ -8,7 +8,7 @@ code has no response, which is reported as an interrupted turn.
 import openai
 from websockets.exceptions import ConnectionClosed
 
-from harness.repro.drivers.openai_sdk_responses import LAST, REASONING, answer_of, failure_in
+from harness.repro.drivers.shared.openai_responses import LAST, REASONING, answer_of, failure_in
 
 DOCUMENTED = (openai.OpenAIError, ConnectionClosed)
 
