@@ -5,6 +5,7 @@ A job names files and never contains bytes, so that a plan of any size is small 
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import groupby, islice
 from typing import Literal
 
 import msgspec
@@ -119,6 +120,13 @@ def plan(
 
 
 def batches(jobs: Sequence[Job], workers: int) -> tuple[tuple[Job, ...], ...]:
-    """Divide `jobs` into batches for `workers` processes, of at most `MAX_BATCH` jobs each."""
+    """Divide `jobs` into batches for `workers` processes, of at most `MAX_BATCH` jobs each.
+
+    A job of a timing scenario is a batch of its own, because it waits for seconds.
+    """
     size = min(MAX_BATCH, max(1, len(jobs) // (workers * 4)))
-    return tuple(tuple(jobs[start : start + size]) for start in range(0, len(jobs), size))
+    found: list[tuple[Job, ...]] = []
+    for is_timed, alike in groupby(jobs, lambda job: job.subject.timing):
+        while batch := tuple(islice(alike, 1 if is_timed else size)):
+            found.append(batch)
+    return tuple(found)
