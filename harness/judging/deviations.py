@@ -1,4 +1,4 @@
-"""Find where one stream violates the contract of its API, whoever sent it: a server or a gateway.
+"""Find where one stream of a server or a gateway violates the contract of its API.
 
 The oracle notes what deviates in meaning, and the table of the API lists the members and orders.
 What the request or the status explains is not a deviation. If a gateway passes on a deviation of

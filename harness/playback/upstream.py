@@ -140,7 +140,7 @@ class Upstream(AnswerServer):
         return reads
 
     def _while_open(self, case: OpenCase, reads: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield reads until the case ends, because then nobody waits for them."""
+        """Yield reads until the case ends, because then no client waits for them."""
         for read in reads:
             if case is not self._case:
                 return

@@ -56,7 +56,7 @@ class Failure(msgspec.Struct, frozen=True):
 
     @property
     def to_copy(self) -> str:
-        """The command for somebody who wants to see the failure: a script if there is one."""
+        """The command that shows the failure to its reader: a script if there is one."""
         return self.repro or self.command
 
 

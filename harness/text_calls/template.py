@@ -2,7 +2,7 @@
 
 A template lists fields. Each is a region of the reply between delimiters, which are literal texts
 or patterns, and has a kind of content. The region without an opening delimiter is all other text.
-A file with a template comes from somebody else. So all of it is checked, and its patterns get a
+The owner of a model writes its template. So all of it is checked, and its patterns get a
 limited time for each response. Source: the page on response parsing of the documentation of
 transformers, which defines the keys, and its module `chat_parsing`, which reads them.
 """

@@ -87,7 +87,7 @@ class HttpClient:
         sleep(float(demanded) if demanded.isdigit() else _BACKOFF_SECONDS)
 
     def close(self, connection: Connection) -> None:
-        """Close the connection, because the answer is complete or nobody wants the rest."""
+        """Close the connection, because the answer is complete or the consumer wants no more."""
         connection[1].close()
         connection[0].close()
 
