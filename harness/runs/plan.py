@@ -122,7 +122,7 @@ def plan(
 def batches(jobs: Sequence[Job], workers: int) -> tuple[tuple[Job, ...], ...]:
     """Divide `jobs` into batches for `workers` processes, of at most `MAX_BATCH` jobs each.
 
-    A job of a timing scenario is a batch of its own, because it waits for seconds.
+    Each job of a timing scenario is a separate batch, because it waits for seconds.
     """
     size = min(MAX_BATCH, max(1, len(jobs) // (workers * 4)))
     found: list[tuple[Job, ...]] = []
