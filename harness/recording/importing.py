@@ -185,8 +185,8 @@ def _imported_sessions(
         if not found.turns:
             skipped.append(_reason_without_turns(seen))
             continue
-        source = f"{whole.origin.source}#{number}"
-        origin = msgspec.structs.replace(whole.origin, source=source)
+        numbered = msgspec.structs.replace(whole.origin, source=f"{whole.origin.source}#{number}")
+        origin = numbered if whole.origin.by == BY else whole.origin
         pattern = msgspec.structs.replace(whole, provider=by, origin=origin)
         cassettes.append(sessions.session_cassette(pattern, found, seen.dialect))
         detected.append((number, seen))

@@ -8,7 +8,10 @@ from typing import Any
 from harness.dialects.table import DIALECTS, oracle_reading, tool_names
 from harness.recording.importing import Imported, Labels, import_file
 from harness.recording.secrets.scrubber import iter_leaks
+from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
+from harness.wire.cassette_file import parse_cassette
+from harness.wire.cassette_text import format_cassette
 from tests.tables import each_row
 
 Json = dict[str, Any]
@@ -195,3 +198,15 @@ def test_a_secret_in_a_message_is_masked_and_found_by_the_audit() -> None:
 def test_each_dialect_with_sessions_finds_the_turns_that_it_writes() -> None:
     with_sessions = {name for name, row in DIALECTS.items() if row.sessions is not None}
     assert with_sessions == {"openai-responses", "gemini-live"}
+
+
+def test_a_cassette_of_a_session_is_imported_with_the_same_turns() -> None:
+    """Messages that ask for no response belong to no turn, and are kept."""
+    folder = bundled_folder("cassettes") / "openai" / "gpt-5.4"
+    for path in sorted(folder.glob("ws-*.yaml")):
+        data = path.read_bytes()
+        own = parse_cassette(data, path.stem, where=str(path))
+        (again,) = import_file(path, data, path.name, Labels()).cassettes
+        assert format_cassette(again)
+        assert (again.dialect, again.model, again.origin) == (own.dialect, own.model, own.origin)
+        assert [it.body for it in again.interactions] == [it.body for it in own.interactions]

@@ -27,6 +27,10 @@ def read_vcrpy(path: PurePath, data: bytes) -> ContainerFile | None:
     if not _VCRPY_KEY.search(data):
         return None
     cassette = parse_cassette(data, path.name, where=str(path), keep_encoded=True)
+    if cassette.session is not None:
+        # Its responses are found again, because the interactions must stay those of its turns.
+        bare = msgspec.structs.replace(cassette, interactions=(), session=None)
+        return ContainerFile(bare, sessions={0: cassette.session})
     if cassette.origin.by != VCRPY:
         return ContainerFile(cassette)
     origin = msgspec.structs.replace(cassette.origin, by=BY)
