@@ -52,6 +52,7 @@ ODD: Final = {
         "claude-sonnet-4-5/document": "a document that was not streamed",
         "claude-opus-4-6/compaction": "a block of the beta API",
         "claude-sonnet-4-5/server-tools-and-text": "a block of the beta API",
+        "claude-sonnet-4-5/signatures-late": "encrypted reasoning that is a number",
         "claude-sonnet-4-5/unknown-types": "types that no client knows",
     },
     "openai-chat": {
