@@ -1,6 +1,7 @@
 """No exchange that ended is lost if the recorder is killed, and each is in the cassette once."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,21 @@ def test_a_cut_line_costs_its_exchange_only(
     # A line that lacks only its line end has the whole exchange.
     complete = data[: end + 1].count(b"\n") - 1
     assert (names(path) if path.exists() else []) == list("abcd")[: max(0, complete)]
+
+
+def test_checkpoints_of_several_threads_are_written_one_after_the_other(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "c.yaml", mode="all")
+    exchange(recorder, "large", b"data: {}\n\n" * 40_000)  # which takes a moment to write
+
+    def record(client: int) -> None:
+        for n in range(5):
+            exchange(recorder, f"{client}.{n}")
+            recorder.checkpoint()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(record, range(4)))
+    assert len(names(recorder.path)) == 21
+    recorder.save()
 
 
 def test_a_killed_recording_goes_on_in_mode_once(tmp_path: Path) -> None:

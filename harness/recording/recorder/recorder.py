@@ -107,6 +107,7 @@ class Recorder:
         self._known = 0
         self._lock = Lock()  # of what is played and recorded
         self._writing = RLock()  # of the journal and what is written
+        self._cassette = Lock()  # of its files; taken before `_writing`
 
     def __enter__(self) -> Self:
         return self
@@ -231,16 +232,17 @@ class Recorder:
             OSError: the cassette cannot be written.
             UnscrubbedError: a label contains a secret.
         """
-        self._journal.sync()
-        every = [each for each in self._snapshot() if each.ended]
-        changed = [self._clean(each) for each in every]
-        with self._writing:
-            if any(changed):
-                # The journal contains what is known to be a secret by now.
+        with self._cassette:
+            self._journal.sync()
+            every = [each for each in self._snapshot() if each.ended]
+            changed = any([self._clean(each) for each in every])
+            with self._writing:
+                if changed:
+                    # The journal contains what is known to be a secret by now.
+                    self._write(every)
+                    self._journal.restart(msgspec.to_builtins(self._labels), self._on_disk)
+            if not changed:
                 self._write(every)
-                self._journal.restart(msgspec.to_builtins(self._labels), self._on_disk)
-        if not any(changed):
-            self._write(every)
 
     def save(self) -> None:
         """Write the cassette if a response was recorded; else leave the file unchanged.
@@ -253,7 +255,7 @@ class Recorder:
         for each in self._snapshot():
             if each.response.answered:
                 each.response.end("aborted")
-        with self._writing:
+        with self._cassette, self._writing:
             every = self._cleaned(self._snapshot())
             try:
                 self._write(every, durable=True)
@@ -353,9 +355,8 @@ class Recorder:
     ) -> Cassette:
         labels = _with_labels(labels, old) if old and kept else labels
         named = labels.source or (recorded[0].request.uri if recorded else "")
-        source = self.scrubber.text(named, f"{self.path}: source")
-        today = datetime.now(UTC).date().isoformat()
-        origin = Origin("recorded", labels.by, today, source, labels.licence)
+        source, today = self.scrubber.text(named, f"{self.path}: source"), datetime.now(UTC).date()
+        origin = Origin("recorded", labels.by, today.isoformat(), source, labels.licence)
         whole = Cassette(
             self.path.stem,
             (*kept, *recorded),
