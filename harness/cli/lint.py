@@ -303,7 +303,8 @@ def _summary(found: LintReport) -> str:
     )
     skipped = f", {len(found.skipped)} not judged" if found.skipped else ""
     clean = "no deviations in what was checked" if found.streams else "nothing was judged"
-    return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or clean}"
+    hidden = f", {found.hidden} below the level not shown" if found.hidden else ""
+    return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or clean}{hidden}"
 
 
 def _markdown(found: LintReport) -> Iterator[str]:
