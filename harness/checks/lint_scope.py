@@ -15,7 +15,7 @@ from harness.wire.interaction import Interaction
 from harness.wording import pluralize
 
 _TWO: Final = 2
-# Recorders write 0 for a time, so it is no deviation.
+# Recorders write 0 for a time, so it is not a deviation.
 _NO_TIME: Final = re.compile(rb'"created(?:_at)?": ?0[,}]')
 # What at least one stream must show before its form is judged.
 _FORMS: Final = (
