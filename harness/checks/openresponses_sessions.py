@@ -129,7 +129,7 @@ def _problems(
                     send = _opened(stack, url, headers)
                 turns.append(send(_create(step, model, turns, compacted)))
             except (OSError, WebSocketException) as error:
-                yield f"response {number}: {error or type(error).__name__}"
+                yield f"response {number}: {str(error) or type(error).__name__}"
                 return
             found = tuple(_turn_problems(turns[-1], step))
             yield from (f"response {number}: {each}" for each in found)
