@@ -42,7 +42,7 @@ class Plamo(TokenCalls):
     before_json = Head(
         SPACE,
         *literal(_ARGUMENTS),
-        r"(?:<\|plamo:constrain\|>json)?+(?:<\|plamo:msg\|>)?+",
+        r"(?:<[^{\[`]{0,60}+)?+",  # the tokens between, also half of them
         SPACE,
         "[{`]",
         commits=1,
