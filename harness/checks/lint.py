@@ -80,6 +80,7 @@ class LintReport(msgspec.Struct, frozen=True):
         skipped: the interactions that were not judged.
         checked: what the streams were judged by, one phrase each.
         unchecked: what could not be judged, and why.
+        hidden: the number of deviations below the reported level.
     """
 
     schema: int
@@ -88,6 +89,7 @@ class LintReport(msgspec.Struct, frozen=True):
     skipped: tuple[LintSkipped, ...]
     checked: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
+    hidden: int = 0
 
     def with_level(self, level: Level) -> tuple[LintFinding, ...]:
         """Return the findings that have `level`."""
@@ -118,8 +120,8 @@ def lint_cassettes(
     scope = LintScope()
     parts = [lint_cassette(place, cassette, catalogue, scope) for place, cassette in cassettes]
     levels = LEVELS[: LEVELS.index(least) + 1]
-    every = chain.from_iterable(part.findings for part in parts)
-    findings = (each for each in every if each.level in levels)
+    every = tuple(chain.from_iterable(part.findings for part in parts))
+    findings = tuple(each for each in every if each.level in levels)
     return LintReport(
         SCHEMA,
         sum(part.streams for part in parts),
@@ -127,6 +129,7 @@ def lint_cassettes(
         tuple(chain.from_iterable(part.skipped for part in parts)),
         tuple(scope.checked()),
         tuple(scope.unchecked()),
+        len(every) - len(findings),
     )
 
 

@@ -3,6 +3,7 @@
 "No deviations" must never mean more than was checked.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
@@ -14,10 +15,12 @@ from harness.wire.interaction import Interaction
 from harness.wording import pluralize
 
 _TWO: Final = 2
+# Recorders write 0 for a time, so it is not a deviation.
+_NO_TIME: Final = re.compile(rb'"created(?:_at)?": ?0[,}]')
 # What at least one stream must show before its form is judged.
 _FORMS: Final = (
     "a text", "a call", "two calls in one turn", "a call without arguments",
-    "a stop at the limit", "usage",
+    "a stop at the limit", "usage with both numbers",
 )  # fmt: skip
 
 
@@ -44,16 +47,18 @@ class LintScope:
         known = read_request(interaction.dialect, interaction.request).tools_known
         self._without["requests"] += not (known or interaction.tools)
         self._without["headers"] += not interaction.headers
+        self._without["times"] += bool(_NO_TIME.search(interaction.body))
         if unjudged:
             self._unjudged[unjudged] += 1
         else:
             self._by_table.add(interaction.dialect)
         reading = oracle_reading(interaction)
         calls = reading.calls or ()
+        counts = ((it.input_tokens, it.output_tokens) for it in reading.usages or ())
         shown = (
             bool(reading.text), bool(calls), len(calls) >= _TWO,
             any(call.arguments.strip() in ("", "{}") for call in calls),
-            reading.meaning in CUT_SHORT, bool(reading.usages),
+            reading.meaning in CUT_SHORT, any(None not in each for each in counts),
         )  # fmt: skip
         self._forms.update(form for form, is_shown in zip(_FORMS, shown, strict=True) if is_shown)
 
@@ -77,6 +82,10 @@ class LintScope:
             yield f"offered tools and text calls of {pluralize(count, 'stream')} without a request"
         if count := self._without["headers"]:
             yield f"the content type of {pluralize(count, 'stream')} without headers"
+        if count := self._without["times"]:
+            yield f"the times of {pluralize(count, 'stream')}, which are 0"
+        if not self._forms.isdisjoint(_FORMS[:2]):
+            yield "what texts and arguments say, such as an error of a gateway written as text"
         missing = [form for form in _FORMS if form not in self._forms]
         if missing and self._streams:
             yield f"forms that no stream shows: {', '.join(missing)}"

@@ -1,28 +1,23 @@
 """The checks of Open Responses' public suite that use HTTP: their requests, and their judgement.
 
 Open Responses is a specification of the Responses API for many providers. Its suite has ten checks
-over HTTP and seven over WebSocket, which are listed as not run. The members that the specification
-requires are those of the table of `openai-responses` for which the table cites it.
+over HTTP and seven over WebSocket, which `openresponses_sessions` runs. The members that the
+specification requires are those of the table of `openai-responses` for which the table cites it.
 Source: https://github.com/openresponses/openresponses
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.judging.contract.shape import Part, iter_events, iter_parts
+from harness.judging.contract.shape import Part, event_of, iter_events, iter_parts
 from harness.judging.contract.table import ContractTable, load_tables
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none
 
 PROFILE: Final = "openresponses"
 SCHEMA: Final = 1
-NOT_RUN: Final = (
-    "websocket-response", "websocket-sequential-responses", "websocket-continuation",
-    "websocket-reconnect-store-false-recovery", "websocket-previous-response-not-found",
-    "websocket-failed-continuation-evicts-cache", "websocket-compact-new-chain",
-)  # fmt: skip
 _DIALECT: Final = "openai-responses"
 _DOCUMENT: Final = "open-responses"
 _FINAL: Final = "response.completed"
@@ -116,7 +111,7 @@ CHECKS: Final = (
 )
 
 
-def judge_profile(answers: Sequence[Interaction]) -> ProfileReport:
+def judge_profile(answers: Sequence[Interaction]) -> tuple[ProfileResult, ...]:
     """Return the result of each check, given the answers to the requests of `CHECKS` in order."""
     table = load_tables()[_DIALECT]
     results = []
@@ -124,9 +119,28 @@ def judge_profile(answers: Sequence[Interaction]) -> ProfileReport:
         identified = msgspec.structs.replace(answer, dialect=_DIALECT)
         problems = tuple(dict.fromkeys(_problems(check, identified, table)))
         results.append(ProfileResult(check.id, "failed" if problems else "passed", problems))
-    reason = ("sessions over WebSocket are not supported",)
-    skipped = (ProfileResult(name, "not run", reason) for name in NOT_RUN)
-    return ProfileReport(SCHEMA, PROFILE, (*results, *skipped))
+    return tuple(results)
+
+
+def compacted_output(answers: Sequence[Interaction]) -> tuple[Any, ...]:
+    """Return the items that `/compact` returned; () if there are none."""
+    pairs = zip(CHECKS, answers, strict=True)
+    answer = next(answer for check, answer in pairs if check.path and check.has_model)
+    value = json_or_none(answer.body) if answer.status == _OK else None
+    output = value.get("output") if isinstance(value, dict) else None
+    return tuple(output) if isinstance(output, list) else ()
+
+
+def event_problems(events: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield the members that Open Responses requires and the events of a session lack."""
+    table = load_tables()[_DIALECT]
+    for value in events:
+        yield from _missing(event_of(value, "", 0, table.grammar), table)
+
+
+def turn_problems(response: dict[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the response of a terminal event."""
+    yield from _response_problems(response, "")
 
 
 def _problems(check: ProfileCheck, answer: Interaction, table: ContractTable) -> Iterator[str]:

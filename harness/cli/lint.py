@@ -13,10 +13,13 @@ from harness.checks.lint_prompts import lint_prompts
 from harness.checks.openresponses import (
     CHECKS,
     PROFILE,
+    SCHEMA,
     ProfileCheck,
     ProfileReport,
+    compacted_output,
     judge_profile,
 )
+from harness.checks.openresponses_sessions import run_session_checks
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.cassette_options import dialect_option
 from harness.cli.options import echo_result, format_option, output_option
@@ -232,7 +235,10 @@ def _run_profile(url: str, style: str, **sending: Any) -> int:  # noqa: ANN401 -
     )
     requests = [(each.id, _profile_request(each, config), labels) for each in CHECKS]
     answers = [load_cassette(path).interactions[0] for path, _ in iter_recorded(config, requests)]
-    report = judge_profile(answers)
+    sessions = run_session_checks(
+        config.url, config.headers, config.model, compacted_output(answers)
+    )
+    report = ProfileReport(SCHEMA, PROFILE, (*judge_profile(answers), *sessions))
     echo_result(style, report, _profile_lines(report))
     has_failed = any(each.status == "failed" for each in report.results)
     return EXIT_GATE_FAILED if has_failed else 0
@@ -303,7 +309,8 @@ def _summary(found: LintReport) -> str:
     )
     skipped = f", {len(found.skipped)} not judged" if found.skipped else ""
     clean = "no deviations in what was checked" if found.streams else "nothing was judged"
-    return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or clean}"
+    hidden = f", {found.hidden} below the level not shown" if found.hidden else ""
+    return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or clean}{hidden}"
 
 
 def _markdown(found: LintReport) -> Iterator[str]:

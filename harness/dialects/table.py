@@ -173,6 +173,11 @@ def with_content_type(interaction: Interaction) -> Interaction:
     return msgspec.structs.replace(interaction, headers=(("content-type", kind),))
 
 
+def native_reading(interaction: Interaction) -> OracleReading:
+    """Return the first reading of the members of the API alone, without calls in texts."""
+    return admissible_readings(DIALECTS[interaction.dialect].oracle, interaction)[0]
+
+
 def tool_names(interaction: Interaction) -> frozenset[str]:
     """Return the names of the tools that the model may call, as far as they are known."""
     request = read_request(interaction.dialect, interaction.request)

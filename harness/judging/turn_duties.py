@@ -7,14 +7,22 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.dialects.table import DIALECTS, read_request, request_body, tool_names
+from harness.dialects.table import (
+    DIALECTS,
+    native_reading,
+    offered_tools,
+    read_request,
+    request_body,
+    tool_names,
+)
 from harness.judging.contract.shape import Grammar, iter_events, iter_parts
 from harness.judging.expected import usable_arguments
-from harness.judging.unusable import is_truncated
+from harness.judging.unusable import blame_of_arguments, is_truncated
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.deltas import Finish, FinishReason, TextDelta, ToolCallStart
 from harness.turns.json_prefix import PrefixState, prefix_state
 from harness.turns.oracle_reading import CallReading, Deviation, OracleReading
+from harness.turns.schema_check import Checker
 from harness.turns.turn import Tool
 from harness.wire.interaction import Interaction
 
@@ -24,15 +32,32 @@ UNUSABLE: Final = "arguments-not-an-object"
 NOT_OFFERED: Final = "tool-not-offered"
 OTHER_KIND: Final = "tool-of-another-kind"
 EMPTY: Final = "turn-empty"
+MISFIT: Final = "arguments-against-schema"
+CUT_EMPTY: Final = "turn-cut-empty"
+USAGE_ZERO: Final = "usage-zero"
+OTHER_FINISH: Final = "finish-of-another-kind"
+THOUGHTS_IN_TEXT: Final = "reasoning-in-text"
 MARK_LEFT: Final = "token-left-in-text"
 DAMAGED: Final = "text-damaged"
-# How chat templates end a turn.
-_END_MARKS: Final = re.compile(r"(?:<\|[a-z_]{2,20}\|>|</s>|<end_of_turn>)\s*\Z")
+# How chat templates end a turn, and what they write inside it.
+_END_MARKS: Final = re.compile(
+    r"(?:<\|[a-z_]{2,20}\|>|</s>|<end_of_turn>)\s*\Z"
+    r"|<\|(?:channel|message|im_start|im_end|start_header_id|eot_id)\|>"
+)
+# How models such as DeepSeek R1 and Qwen 3 enclose their reasoning; some templates open it.
+_THOUGHTS: Final = re.compile(r"\A\s*<think>|</think>\s")
+_LEGACY_FINISH: Final = "function_call"
+_LEGACY: Final = frozenset(("LEGACY-FUNCTION-CALL", "LEGACY-FC-STUB"))
+# Members with the tokens of reasoning that no event shows.
+_HIDDEN_TOKENS: Final = re.compile(rb'"(?:reasoning_tokens|thoughtsTokenCount)": ?[1-9]')
+# Calls of a program that the server executes, for which no model ran.
+_OF_PROGRAM: Final = re.compile(rb'"caller": ?\{"type": ?"(?!direct")')
 # What a server makes of bytes that it cannot decode.
 _DAMAGE: Final = re.compile("[\\x00\ufffd]")
 # Types of items such as `image_generation_call` and `server_tool_use`, and Gemini's parts.
 _SERVER_CONTENT: Final = re.compile(r":\w+_(?:call|use|result)$|\.(?:executableCode|toolCall)$")
 _KINDS: Final = ("function", "custom")
+_CHECKER: Final = Checker()
 
 
 def turn_deviations(interaction: Interaction, reading: OracleReading) -> Iterator[Deviation]:
@@ -46,7 +71,11 @@ def turn_deviations(interaction: Interaction, reading: OracleReading) -> Iterato
     reading = marked or reading
     if reading.error is not None or not reading.ended:
         return
-    yield from _call_deviations(interaction, reading)
+    native = reading if reading.calls is not None else native_reading(interaction)
+    yield from _call_deviations(interaction, native)
+    yield from _end_deviations(interaction, native)
+    if _THOUGHTS.search(reading.text):
+        yield Deviation(THOUGHTS_IN_TEXT, 0, ambiguous=False)
     request = read_request(interaction.dialect, interaction.request)
     offers = (request.tools or not request.tools_known) and not request.calls_barred
     if marked and offers and written_dialect(interaction, marked):
@@ -55,8 +84,23 @@ def turn_deviations(interaction: Interaction, reading: OracleReading) -> Iterato
         yield Deviation(MARK_LEFT, 0, ambiguous=False)
     if any(map(_DAMAGE.search, (reading.text, reading.reasoning, *_arguments(reading)))):
         yield Deviation(DAMAGED, 0, ambiguous=False)
-    if _is_empty(reading) and not _has_server_content(interaction):
-        yield Deviation(EMPTY, 0, ambiguous=False)
+
+
+def _end_deviations(interaction: Interaction, reading: OracleReading) -> Iterator[Deviation]:
+    """Yield what does not fit together: the content of a turn, its end and its tokens."""
+    written = [usage.output_tokens for usage in reading.usages or ()]
+    if not _is_empty(reading):
+        if written and not any(written) and not _OF_PROGRAM.search(interaction.body):
+            yield Deviation(USAGE_ZERO, 0, ambiguous=False)
+    elif not _has_server_content(interaction):
+        if reading.meaning is FinishReason.STOP:
+            yield Deviation(EMPTY, 0, ambiguous=False)
+        is_hidden = _HIDDEN_TOKENS.search(interaction.body)
+        if reading.meaning is FinishReason.LENGTH and any(written) and not is_hidden:
+            yield Deviation(CUT_EMPTY, 0, ambiguous=False)
+    is_legacy = reading.finish == _LEGACY_FINISH and reading.calls
+    if is_legacy and _LEGACY.isdisjoint(reading.quirks):
+        yield Deviation(OTHER_FINISH, 0, ambiguous=False)
 
 
 def _arguments(reading: OracleReading) -> Iterator[str]:
@@ -66,8 +110,9 @@ def _arguments(reading: OracleReading) -> Iterator[str]:
 def _call_deviations(interaction: Interaction, reading: OracleReading) -> Iterator[Deviation]:
     offered = tool_names(interaction)
     declared = _declared_kinds(interaction)
+    tools = {tool.name: tool for tool in offered_tools(interaction)}
     for call in reading.calls or ():
-        if not call.id and DIALECTS[interaction.dialect].has_call_ids:
+        if not call.id.strip() and DIALECTS[interaction.dialect].has_call_ids:
             yield Deviation(ID_MISSING, call.offset, ambiguous=False)
         if call.kind not in _KINDS:
             continue
@@ -75,8 +120,21 @@ def _call_deviations(interaction: Interaction, reading: OracleReading) -> Iterat
             yield Deviation(NOT_OFFERED, call.offset, ambiguous=False)
         if declared.get(call.name, call.kind) != call.kind:
             yield Deviation(OTHER_KIND, call.offset, ambiguous=False)
-        if call.kind == "function" and call.name and _is_unusable(call, reading):
+        if call.kind != "function" or not call.name:
+            continue
+        if _is_unusable(call, reading):
             yield Deviation(UNUSABLE, call.offset, ambiguous=False)
+        elif _is_misfit(call, reading, tools.get(call.name)):
+            yield Deviation(MISFIT, call.offset, ambiguous=False)
+
+
+def _is_misfit(call: CallReading, reading: OracleReading, tool: Tool | None) -> bool:
+    """Return whether complete arguments do not fit the schema that the request declares."""
+    known = {} if tool is None else {tool.name: tool}
+    if tool is None or is_truncated(reading) or blame_of_arguments(call, reading, known):
+        return False
+    value = usable_arguments(call, reading).value
+    return isinstance(value, dict) and bool(_CHECKER.problem(tool, value))
 
 
 def _is_unusable(call: CallReading, reading: OracleReading) -> bool:
@@ -96,7 +154,7 @@ def _is_unusable(call: CallReading, reading: OracleReading) -> bool:
 def _is_empty(reading: OracleReading) -> bool:
     has_content = reading.text or reading.reasoning or reading.refusal or reading.sealed
     is_clear = not reading.unknown and reading.calls == ()
-    return is_clear and not has_content and reading.meaning is FinishReason.STOP
+    return is_clear and not has_content and not reading.other_output
 
 
 def _has_server_content(interaction: Interaction) -> bool:

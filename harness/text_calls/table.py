@@ -11,11 +11,13 @@ from harness.text_calls.dialects.command_r import CommandR
 from harness.text_calls.dialects.deepseek import DeepSeek
 from harness.text_calls.dialects.dsml import Dsml
 from harness.text_calls.dialects.fenced_json import FencedJson
+from harness.text_calls.dialects.functionary import Functionary
 from harness.text_calls.dialects.gemma import Gemma
 from harness.text_calls.dialects.glm import Glm
 from harness.text_calls.dialects.harmony import Harmony
+from harness.text_calls.dialects.inkling import Inkling
 from harness.text_calls.dialects.json_tags import Apertus, JsonTags
-from harness.text_calls.dialects.keyed_tags import Hunyuan, LongCat
+from harness.text_calls.dialects.keyed_tags import Hunyuan, K2Horizon, LongCat
 from harness.text_calls.dialects.kimi import Kimi
 from harness.text_calls.dialects.kimi_k3 import KimiK3
 from harness.text_calls.dialects.llama_function import LlamaFunction
@@ -24,12 +26,14 @@ from harness.text_calls.dialects.minicpm import MiniCpm
 from harness.text_calls.dialects.minimax import Minimax
 from harness.text_calls.dialects.minimax_m3 import MinimaxM3
 from harness.text_calls.dialects.mistral_tool_calls import MistralToolCalls
+from harness.text_calls.dialects.plamo import Plamo
 from harness.text_calls.dialects.python_tag import PythonTag
 from harness.text_calls.dialects.pythonic import Pythonic, TaggedPythonic
 from harness.text_calls.dialects.qwen_agent import QwenAgent
 from harness.text_calls.dialects.qwen_xml import QwenXml
 from harness.text_calls.dialects.react import ReAct
 from harness.text_calls.dialects.solar import Solar
+from harness.text_calls.dialects.step import Step
 from harness.text_calls.dialects.tagged_json import TaggedJson
 from harness.text_calls.dialects.think import THINK
 
@@ -42,6 +46,7 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     Glm(),
     Hunyuan(),
     LongCat(),
+    K2Horizon(),
     MinimaxM3(),
     MiniCpm(),
     TaggedJson(),
@@ -54,11 +59,15 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     TaggedPythonic(),
     Gemma(),
     Harmony(),
+    Functionary(),
     ReAct(),
+    Step(),
     DeepSeek(),
     Kimi(),
     KimiK3(),
     Solar(),
+    Plamo(),
+    Inkling(),
     QwenAgent(),
     MistralToolCalls(),
     CohereAction(),

@@ -283,13 +283,14 @@ _QUOTED: Final = ("[\"']", rf"(?P<name>{_NAME}+)", "[\"']", SPACE, ">", SPACE)
 _ALONE: Final = Head(*_QUOTED[:4], "/", ">", offered=True)
 
 
-def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
+def invoke_grammar(begin: str, close: str, block: str, lead: str = "") -> Grammar:
     """Return the grammar of one family of `invoke` and `parameter` tags.
 
     Args:
         begin: pattern of the text before the name of an opening tag.
         close: pattern of the text before the name of a closing tag.
         block: pattern of the name of the outer tag.
+        lead: pattern of what is part of the opening tag of a call, and before it.
     """
     call_name = rf"name\s{{0,4}}=\s{{0,4}}(?P<_q>[\"'])(?P<name>{_NAME})(?P=_q)"
     alone = rf"name\s{{0,4}}=\s{{0,4}}(?P<_a>[\"'])(?P<alone>{_NAME})(?P=_a)"
@@ -301,13 +302,13 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
     kinds = (
         rf"(?P<block>{begin}{block}{_END}{calls})",
         rf"(?P<end_block>{close}{block}{_END})",
-        rf"(?P<call>{begin}invoke\s{{1,8}}{call_name}{_END}{goes_on})",
-        rf"(?P<empty_call>{begin}invoke\s{{1,8}}{alone}\s{{0,8}}/>)",
+        rf"(?P<call>{lead}{begin}invoke\s{{1,8}}{call_name}{_END}{goes_on})",
+        rf"(?P<empty_call>{lead}{begin}invoke\s{{1,8}}{alone}\s{{0,8}}/>)",
         rf"(?P<end_call>{close}invoke{_END})",
         rf"(?P<parameter>{begin}parameter\s{{1,8}}{key}{string}{_END})",
         rf"(?P<end_parameter>{close}parameter{_END})",
     )
-    return Grammar(re.compile("|".join(kinds)), span=340)
+    return Grammar(re.compile("|".join(kinds)), span=340 + len(lead))
 
 
 def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:

@@ -156,6 +156,7 @@ ORDERS = [
     ("openai-responses", "output-index-gap", "response.output_item.added:1"),
     ("openai-responses", "RESP-NO-ITEM-DONE", "response.created response.output_item.done:0"),
     ("openai-responses", "response-lifecycle", f"{CREATED} response.completed {CREATED}"),
+    ("google-interactions", "interaction-lifecycle", "step.start:0 interaction.completed"),
     ("google-interactions", "step-without-stop", "step.start:0 interaction.completed"),
 ]  # fmt: skip
 

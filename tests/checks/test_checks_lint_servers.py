@@ -133,9 +133,12 @@ def test_a_stream_whose_members_are_not_judged_counts_as_not_checked() -> None:
 
 def test_the_report_says_what_was_not_checked() -> None:
     report = lint(*GOOD)
-    assert any("members and 3 orders of openai-chat" in each for each in report.checked)
-    forms = "a text, two calls in one turn, a call without arguments, a stop at the limit, usage"
-    assert report.unchecked == (f"forms that no stream shows: {forms}",)
+    assert any("members and 7 orders of openai-chat" in each for each in report.checked)
+    forms = "a text, two calls in one turn, a call without arguments, a stop at the limit"
+    assert report.unchecked == (
+        "what texts and arguments say, such as an error of a gateway written as text",
+        f"forms that no stream shows: {forms}, usage with both numbers",
+    )
 
 
 @pytest.mark.parametrize(

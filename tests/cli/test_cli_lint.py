@@ -153,6 +153,7 @@ def test_the_checks_of_open_responses_run_over_http(
         )  # fmt: skip
     results = {each["id"]: each["status"] for each in left.json["results"]}
     assert left.code == 1
-    assert len(server.requests) == 10
-    assert sorted(results.values()).count("not run") == 7
+    assert sum(head.startswith(b"POST ") for head, _ in server.requests) == 10
+    sessions = {status for name, status in results.items() if name.startswith("websocket-")}
+    assert sessions in ({"failed"}, {"not run"})  # without the extra `websocket`
     assert results["basic-response"] == results["compact-missing-model"] == "failed"

@@ -35,6 +35,25 @@ _NAMED = {
     "kimi": ("<|tool_call_begin|>functions.wipe:0<|tool_call_argument_begin|>",),
     "kimi-k3": ('<|open|>call tool="wipe" index="1"<|sep|>', "<|open|>tools<|sep|>"),
     "solar": ("<|tool_call:begin|>0<|tool_call:name|>wipe<|tool_call:args|>",),
+    "k2-horizon": (
+        "<ifm|tool_call>wipe",
+        "<ifm|tool_calls>",
+        "<ifm|tool_calls><ifm|tool_call>wipe",
+    ),
+    "functionary": (">>>wipe", ">>>wipe\n"),
+    "step": (
+        '<steptml:invoke name="wipe">',
+        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="wipe">',
+        "<｜tool_calls_begin｜>",
+    ),
+    "plamo": (
+        "<|plamo:begin_tool_requests:plamo|>",
+        "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>wipe<|plamo:end_tool_name:plamo|>",
+    ),
+    "inkling": (
+        "<|message_model|>wipe<|content_invoke_tool_json|>",
+        "<|content_invoke_tool_json|>",
+    ),
     "qwen-agent": ("✿FUNCTION✿: wipe\n✿ARGS✿:",),
     "mistral-tool-calls": ("[TOOL_CALLS]wipe[ARGS]", "[TOOL_CALLS]"),
     "cohere-action": ("<|START_ACTION|>",),

@@ -24,12 +24,15 @@ _NAMES = (
     "json-tags",
     "apertus",
     "solar",
+    "plamo",
+    "inkling",
+    "functionary",
     "qwen-agent",
 )
 # All but the one that is read by a scanner of its own.
 _ALL = tuple(name for name in TEXT_DIALECTS if name != "action-protocol")
 # What may follow JSON as a part of the same block.
-_WITHOUT = {"python-tag": "{[;,"}
+_WITHOUT = {"python-tag": "{[;,", "functionary": ">"}
 _OSLO = '{"city": "Oslo"}'
 _WEATHER: tuple[str, object] = ("get_weather", {"city": "Oslo"})
 _TIME: tuple[str, object] = ("get_time", {})

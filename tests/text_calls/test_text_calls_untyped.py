@@ -16,6 +16,8 @@ _XML = (
     "glm",
     "hunyuan",
     "longcat",
+    "k2-horizon",
+    "step",
     "minicpm",
     "minimax",
     "minimax-m3",

@@ -34,6 +34,8 @@ NAMES = (
     "longcat",
     "hunyuan",
     "minicpm",
+    "k2-horizon",
+    "step",
 )
 # The closing tags of each, innermost first.
 CLOSERS = {
@@ -48,6 +50,8 @@ CLOSERS = {
     "longcat": ("</longcat_arg_value>", "</longcat_tool_call>"),
     "hunyuan": ("</arg_value>", "</tool_call>", "</tool_calls>"),
     "minicpm": ("</param>", "</function>"),
+    "k2-horizon": ("</ifm|arg_value>", "</ifm|tool_call>", "</ifm|tool_calls>"),
+    "step": ("</steptml:parameter>", "</steptml:invoke>"),
 }
 # Every tag of every dialect here, and what stands between them.
 TAGS = (
@@ -62,6 +66,13 @@ TAGS = (
     *("<|open|>tools<|sep|>", '<|open|>call tool="f" index="1"<|sep|>', "<|sep|>"),
     *('<|open|>argument key="city" type="string"<|sep|>', '<|open|>argument key="n"<|sep|>'),
     *('<function name="f">', '<param name="city">', '<param name="n">', "<![CDATA[", "]]>"),
+    *("<ifm|tool_calls>", "<ifm|tool_call>", "<ifm|arg_key>city</ifm|arg_key>", "<ifm|arg_value>"),
+    *(
+        "<｜tool_calls_begin｜>",
+        "<｜tool_call_begin｜>function<｜tool_sep｜>",
+        "<｜tool_call_end｜>",
+    ),
+    *('<steptml:invoke name="f">', '<steptml:parameter name="city">'),
     *("x", "\n", "}", '"', '{"a": 1}', " ", "5", "`", "<think>", "</think>"),
 )
 HOSTILE = st.lists(st.sampled_from(TAGS), max_size=25).map("".join)
@@ -116,6 +127,8 @@ OPENERS = {
     "dsml": "<｜DSML｜invoke",
     "longcat": "<longcat_tool_call>",
     "hunyuan": "<tool_call>",
+    "k2-horizon": "<ifm|tool_call>",
+    "step": "<steptml:invoke",
 }
 
 

@@ -7,7 +7,12 @@ import msgspec
 
 from harness.judging.contract.order import order_offset
 from harness.judging.contract.shape import CHUNK, Part, iter_events, iter_parts, type_name
-from harness.judging.contract.table import ContractTable, Failure, load_tables
+from harness.judging.contract.table import (
+    ENOUGH_STREAMS,
+    ContractTable,
+    Failure,
+    load_tables,
+)
 from harness.results.catalogue import Severity
 from harness.results.finding import Level
 from harness.turns.exact_json import write_exactly
@@ -98,13 +103,18 @@ def _orders(
         if offset is not None:
             yield ContractFinding(
                 order.id, order.level, order.title, order.severity, order.send, offset,
-                sources=sources, same=order.same,
+                clients=order.clients, sources=sources, same=order.same,
             )  # fmt: skip
 
 
 def _head(interaction: Interaction, table: ContractTable) -> Iterator[ContractFinding]:
     given = [value for name, value in interaction.headers if name.lower() == _CONTENT_TYPE]
     kinds = " or ".join(f"`{each}`" for each in table.content_types)
+    if interaction.headers and not given:
+        send = f"Send the header `content-type: {kinds}`. Clients choose the decoder by it."
+        yield ContractFinding(
+            "content-type", "MUST", "The stream has no content type", "lost call", send, 0
+        )
     if given and given[0].partition(";")[0].strip().lower() not in table.content_types:
         title = f"The content type of the stream is `{given[0]}`"
         send = f"Send the header `content-type: {kinds}`. Clients choose the decoder by it."
@@ -127,7 +137,26 @@ def _members(events: Iterable[Part], table: ContractTable) -> Iterator[ContractF
                 title = _member_title(part, name, table)
                 if title:
                     reported.add((part.kind, name))
-                    yield _member_finding(part, name, level, title, table)
+                    is_absent = part.value.get(name) is None
+                    least = level if level != "MAY" or is_absent else "SHOULD"
+                    yield _member_finding(part, name, least, title, table)
+            for name, title in _optional_types(part, table):
+                if (part.kind, name) not in reported:
+                    reported.add((part.kind, name))
+                    yield _member_finding(part, name, "SHOULD", title, table)
+
+
+def _optional_types(part: Part, table: ContractTable) -> Iterator[tuple[str, str]]:
+    """Yield each member that may be absent and has a type that no official stream has.
+
+    Null is not judged, because servers write it for an absent member.
+    """
+    row, duties = table.members.get(part.kind, {}), table.duties.get(part.kind, {})
+    for name in row.keys() & part.value.keys() - duties.keys():
+        is_counted = row[name].seen[1] >= ENOUGH_STREAMS and not _is_of_base(part.kind, name, table)
+        title = _member_title(part, name, table)
+        if is_counted and title and part.value[name] is not None:
+            yield name, title
 
 
 def _values(events: Iterable[Part], table: ContractTable) -> Iterator[ContractFinding]:
@@ -137,7 +166,9 @@ def _values(events: Iterable[Part], table: ContractTable) -> Iterator[ContractFi
         for part in iter_parts(event, table.grammar):
             for name, value in part.value.items():
                 rule = table.value_rules.get(f"{part.kind}.{name}")
-                if rule is not None and not rule.allows(value):
+                if rule is None or not part.value.keys().isdisjoint(rule.unless):
+                    continue
+                if not rule.allows(value):
                     title = f"`{name}` of `{part.kind}` is {write_exactly(value)[:_SHOWN]}"
                     yield ContractFinding(
                         f"{part.kind}.{name}", rule.level, title, "crash", rule.send, part.offset,

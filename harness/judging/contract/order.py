@@ -3,20 +3,27 @@
 `blocks`: an open event, deltas and one close event have the same key. `numbered`: the numbers in a
 member are 0, 1, 2, ... `lifecycle`: one event begins the stream and one ends it. `filled`: one
 object has a value. `constant`: a value is the same in each object. `agrees`: the last event repeats
-what the deltas contained.
+what the deltas contained. `sum`: a total is not smaller than its parts. `from_zero`: one object has
+the number 0. `bare`: the stream does not end with `[DONE]`. `named`: an event has the name of its
+type.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from harness.dialects.table import oracle_reading
+from harness.errors import StreamError
 from harness.judging.contract.shape import Grammar, Part, iter_parts
-from harness.judging.contract.table import Order, OrderRule
+from harness.judging.contract.table import Order
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_values import at_path
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
+from harness.wire.payload import json_or_none
 
+_SENTINEL: Final = b"data: [DONE]"
 _FAILURES: Final = ("error", "response.failed", "response.incomplete")
 # A member of requests that continue a stream after a break; the beginning was sent before.
 _RESUMED: Final = "starting_after"
@@ -30,7 +37,24 @@ def order_offset(
     """Return the offset of the first event that breaks `order`; None if none does."""
     if not events or (order.rule in _OF_WHOLE_STREAMS and _is_resumed(interaction)):
         return None
+    if order.rule in _OF_FRAMES:
+        return _OF_FRAMES[order.rule](interaction)
     return _CHECKS[order.rule](order, events, grammar)
+
+
+def _misnamed_offset(interaction: Interaction) -> int | None:
+    with suppress(StreamError):
+        for frame in iter_frames([interaction.body]):
+            value = json_or_none(frame.data) if frame.event else None
+            kind = value.get("type") if isinstance(value, dict) else None
+            if isinstance(kind, str) and kind != frame.event:
+                return frame.offset
+    return None
+
+
+def _sentinel_offset(interaction: Interaction) -> int | None:
+    at = interaction.body.rfind(_SENTINEL)
+    return at if at >= 0 and not interaction.body[at + len(_SENTINEL) :].strip() else None
 
 
 def _is_resumed(interaction: Interaction) -> bool:
@@ -117,6 +141,29 @@ def _constant(order: Order, events: list[Part], grammar: Grammar) -> int | None:
     return None
 
 
+def _sum(order: Order, events: list[Part], grammar: Grammar) -> int | None:
+    """Return the first event whose total is smaller than the sum of the numbers in `also`."""
+    for event in events:
+        for part in iter_parts(event, grammar):
+            values = [at_path(part.value, name) for name in (order.key, *order.also)]
+            numbers = [it for it in values if isinstance(it, int) and not isinstance(it, bool)]
+            is_complete = part.kind in order.opens and len(numbers) == len(values)
+            if is_complete and numbers[0] < sum(numbers[1:]):
+                return part.offset
+    return None
+
+
+def _from_zero(order: Order, events: list[Part], grammar: Grammar) -> int | None:
+    """Return the first event with a number if no object has the number 0."""
+    found: dict[object, int] = {}
+    for event in events:
+        for part in iter_parts(event, grammar):
+            number = part.value.get(order.key)
+            if part.kind in order.opens and isinstance(number, int):
+                found.setdefault(number, part.offset)
+    return None if 0 in found else min(found.values(), default=None)
+
+
 def _agrees(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
     """Compare the joined deltas of each block, by the order of the starts, with the last event."""
     fragment, listed, member = order.also
@@ -143,11 +190,17 @@ def _differs(text: str, item: object, member: str) -> bool:
     return not same_value(text, given if isinstance(given, str) else write_exactly(given))
 
 
-_CHECKS: Final[dict[OrderRule, _Check]] = {
+_OF_FRAMES: Final[dict[str, Callable[[Interaction], int | None]]] = {
+    "bare": _sentinel_offset,
+    "named": _misnamed_offset,
+}
+_CHECKS: Final[dict[str, _Check]] = {
     "blocks": _blocks,
     "numbered": _numbered,
     "lifecycle": _lifecycle,
     "filled": _filled,
     "agrees": _agrees,
     "constant": _constant,
+    "sum": _sum,
+    "from_zero": _from_zero,
 }

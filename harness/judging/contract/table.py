@@ -24,7 +24,18 @@ FOLDER: Final = "tables"
 _TIMES: Final = re.compile(rb'"created(?:_at)?": ?(\d{10})')
 
 Strength: TypeAlias = Literal["required", "shown", "profile"]
-OrderRule: TypeAlias = Literal["blocks", "numbered", "lifecycle", "filled", "agrees", "constant"]
+OrderRule: TypeAlias = Literal[
+    "blocks",
+    "numbered",
+    "lifecycle",
+    "filled",
+    "agrees",
+    "constant",
+    "sum",
+    "bare",
+    "named",
+    "from_zero",
+]
 
 
 class Document(File, frozen=True):
@@ -88,6 +99,7 @@ class Order(File, frozen=True):
         same: the quirks of the oracle that describe the same deviation.
         exclusive: blocks come one after the other.
         optional: a block may begin with a delta, and a stream with another event.
+        clients: the clients that were run and fail, each with its version and what happens.
     """
 
     id: Text
@@ -104,6 +116,7 @@ class Order(File, frozen=True):
     same: tuple[Text, ...] = ()
     exclusive: bool = False
     optional: bool = False
+    clients: tuple[Text, ...] = ()
 
 
 class ValueRule(File, frozen=True):
@@ -115,6 +128,10 @@ class ValueRule(File, frozen=True):
         send: what the server must send.
         one_of: the values that the API has; () for any.
         least, below: the range of a whole number, if `below` is not 0.
+        filled: a text is not empty.
+        pattern: the regular expression that a complete text matches; "" for any.
+        absent: the value is null.
+        unless: members that excuse the object that has them.
     """
 
     members: tuple[Text, ...]
@@ -123,13 +140,21 @@ class ValueRule(File, frozen=True):
     one_of: tuple[str, ...] = ()
     least: int = 0
     below: int = 0
+    filled: bool = False
+    pattern: str = ""
+    absent: bool = False
+    unless: tuple[str, ...] = ()
 
     def allows(self, value: object) -> bool:
         """Return whether a member may have this value."""
+        if self.absent:
+            return value is None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return True  # another type is another deviation
         if isinstance(value, str):
-            return not self.one_of or value in self.one_of
+            is_one = value in self.one_of or not self.one_of
+            fits = not self.pattern or re.fullmatch(self.pattern, value)
+            return bool(value or not self.filled) and is_one and bool(fits)
         return not self.below or (value == int(value) and self.least <= value < self.below)
 
 
@@ -286,7 +311,9 @@ def chosen_clients(given: str) -> tuple[str, ...]:
     Raises:
         UsageError: no table says what breaks a client with this name.
     """
-    known = sorted({each.client for it in load_tables().values() for each in it.failures})
+    tables = load_tables().values()
+    run = {it.partition(" ")[0] for each in tables for row in each.orders for it in row.clients}
+    known = sorted(run | {each.client for it in tables for each in it.failures})
     chosen = tuple(filter(None, (name.strip() for name in given.split(","))))
     for name in chosen:
         if name not in known:

@@ -2,6 +2,7 @@ r"""Read JSON in tags other than those of Hermes, and Apertus' objects whose key
 
     <TOOLCALL>[{"name": NAME, "arguments": {...}}]</TOOLCALL>        Nemotron Nano 2, Super 1.5
     <longcat_tool_call>{...}</longcat_tool_call>                     LongCat-Flash
+    <ifm|tool_calls><ifm|tool_call>{...}</ifm|tool_call></ifm|tool_calls>   K2 Horizon
     <tools>{...}</tools>                                             Qwen2.5-Coder
     <function_call> {...}                                            Granite 20B functions
     [unused11][{...}][unused12]                                      openPangu
@@ -32,6 +33,7 @@ _CLOSERS: Final = {
     "<TOOLCALL>": "</TOOLCALL>",
     "<toolcall>": "</toolcall>",
     "<longcat_tool_call>": "</longcat_tool_call>",
+    "<ifm|tool_call>": "</ifm|tool_call>",
     _TOOLS: "</tools>",
     _GRANITE: "</function_call>",
     "[unused11]": "[unused12]",
@@ -60,6 +62,8 @@ class JsonTags(MarkedJson):
     on_new_lines = ("<SPECIAL_12>",)
     noise = (
         *on_new_lines,
+        "<ifm|tool_calls>",
+        "</ifm|tool_calls>",
         "<|message_sep|>",
         "<|im_start|>assistant\n",
         "<|im_end|>",

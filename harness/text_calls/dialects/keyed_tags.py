@@ -1,4 +1,4 @@
-"""Read GLM's keys and values in tags of other names: LongCat and Hunyuan 3.
+"""Read GLM's keys and values in tags of other names: LongCat, Hunyuan 3 and K2 Horizon.
 
     <longcat_tool_call>NAME
     <longcat_arg_key>KEY</longcat_arg_key>
@@ -12,10 +12,15 @@
     </tool_call>
     </tool_calls>
 
+    <ifm|tool_calls><ifm|tool_call>NAME<ifm|arg_key>KEY</ifm|arg_key>
+    <ifm|arg_type>TYPE</ifm|arg_type><ifm|arg_value>VALUE</ifm|arg_value></ifm|tool_call>
+    </ifm|tool_calls>
+
 Each tag of Hunyuan may end in `:opensource`, and Hunyuan 4 writes neither the separator nor line
-ends. LongCat also writes JSON in its tag, which the text dialect `json-tags` reads. Source: the
-parsers of mlx-lm for LongCat and Hy3, and those of vLLM for Hy3 and Hy4, which describe the chat
-templates.
+ends. K2 Horizon writes a type only if the template asks for it. LongCat and K2 Horizon also write
+JSON in their tags, which the text dialect `json-tags` reads. Source: the parsers of mlx-lm for
+LongCat and Hy3, and those of vLLM for Hy3, Hy4 and K2 Horizon (pull request 55063), which describe
+the chat templates.
 """
 
 import re
@@ -28,14 +33,17 @@ from harness.text_calls.tag_blocks import TagDialect, keyed_head
 from harness.text_calls.tags import Grammar, written_members
 
 
-def _grammar(prefix: str, suffix: str, separator: str, outer: str = "(?!)") -> Grammar:
+def _grammar(
+    prefix: str, suffix: str, separator: str, outer: str = "(?!)", typed: str = ""
+) -> Grammar:
     """Return the grammar of tags with this prefix and suffix.
 
     Args:
-        prefix: the text before the word of each tag.
+        prefix: pattern of the text before the word of each tag.
         suffix: pattern of the text after the word of each tag.
         separator: pattern of the text after a tool's name.
         outer: pattern of the word of the outer tag; it matches nothing if there is none.
+        typed: pattern of the tags between a key and its value.
     """
     call, key, value = (f"{prefix}{word}" for word in ("tool_call", "arg_key", "arg_value"))
     ahead = rf"(?=<{key}{suffix}>|</{call}{suffix}>)"
@@ -46,14 +54,14 @@ def _grammar(prefix: str, suffix: str, separator: str, outer: str = "(?!)") -> G
             rf"|(?P<call><{call}{suffix}>\s{{0,16}}{MARKED_NAME}\s{{0,16}}{separator}{ahead})"
             rf"|(?P<end_call></{call}{suffix}>)"
             rf"|(?P<parameter><{key}{suffix}>(?P<key>[^<>\n]{{1,256}})</{key}{suffix}>"
-            rf"\s{{0,16}}<{value}{suffix}>)|(?P<end_parameter></{value}{suffix}>)"
+            rf"\s{{0,16}}{typed}<{value}{suffix}>)|(?P<end_parameter></{value}{suffix}>)"
         ),
         span=400,
     )
 
 
 class KeyedTags(TagDialect):
-    """Base of the formats of LongCat and Hunyuan, which have key and value tags.
+    """Base of the formats that have key and value tags.
 
     Fields:
         value_tag, value_end: patterns of the tags around a value.
@@ -200,3 +208,58 @@ class Hunyuan(KeyedTags):
             for key, text, _ in written_members(call.arguments)
         )
         return f"<tool_call>{call.name}<tool_sep>\n{arguments}</tool_call>\n"
+
+
+_IFM: Final = (*literal("<ifm|tool_call>"), SPACE, MARK, NAME, MARK, SPACE)
+_IFM_KEY: Final = literal("<ifm|arg_key>")
+_IFM_END: Final = literal("</ifm|tool_call>")
+_IFM_NAMED: Final = _IFM[len("<ifm|tool_call>") :]
+_IFM_TYPE: Final = (
+    r"(?:<ifm\|arg_type>(?:(?P<string>string|integer|number|boolean|object|array|null)"
+    r"(?:\[[^<>]{0,60}\])?|[^<>]{0,80})</ifm\|arg_type>\s{0,16})?"
+)
+
+
+class K2Horizon(KeyedTags):
+    """Reads and writes the calls of K2 Horizon, except those in JSON."""
+
+    name = "k2-horizon"
+    title = "Keys, types and values in ifm tags (K2 Horizon)"
+    grammar = _grammar(r"ifm\|", "", "", r"ifm\|tool_calls", _IFM_TYPE)
+    value_tag, value_end = map(re.compile, (r"<ifm\|arg_value>", r"</ifm\|arg_value>"))
+    openers = ("<ifm|tool_calls>", "<ifm|tool_call>")
+    heads: ClassVar = {
+        openers[0]: (
+            Head(SPACE, *_IFM, *_IFM_KEY, commits=1),
+            Head(SPACE, *_IFM, *_IFM_END, commits=1),
+            Head(SPACE, *literal("</ifm|tool_calls>")),
+        ),
+        openers[1]: (
+            Head(*_IFM_NAMED, *_IFM_KEY, commits=len(_IFM_NAMED) + 1),
+            Head(*_IFM_NAMED, *_IFM_END, offered=True),
+            Head(SPACE, *_IFM_END),
+        ),
+    }
+    empty: ClassVar = {opener: opener.replace("<", "</") for opener in openers}
+    meant: ClassVar = {
+        openers[1]: (
+            keyed_head((*_IFM_NAMED, *_IFM_KEY), "</ifm|arg_key>", "<ifm|arg_"),
+            *heads[openers[1]][1:],
+        )
+    }
+    trailers = ("</ifm|tool_calls>",)
+    orphans = ("</ifm|arg_value>", "</ifm|tool_call>", *trailers)
+    markers = (*openers, "<ifm|arg_key>", "<ifm|arg_type>", "<ifm|arg_value>", *orphans)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """Return all calls in one outer tag."""
+        inside = "\n".join(map(self.write_call, calls))
+        return f"<ifm|tool_calls>{inside}</ifm|tool_calls>" if calls else ""
+
+    def write_call(self, call: WrittenCall) -> str:
+        """Return one call, without types."""
+        arguments = "".join(
+            f"<ifm|arg_key>{key}</ifm|arg_key><ifm|arg_value>{text}</ifm|arg_value>"
+            for key, text, _ in written_members(call.arguments)
+        )
+        return f"<ifm|tool_call>{call.name}{arguments}</ifm|tool_call>"

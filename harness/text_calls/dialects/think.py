@@ -5,7 +5,7 @@ reasoning must not be executed (quirks TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A t
 the start of a line, because prose may mention it. A special token counts anywhere, unless a space
 follows it.
 Source: chat templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3, Magistral,
-MiniMax-M3, openPangu and HyperCLOVA X.
+MiniMax-M3, openPangu, HyperCLOVA X, K2 Horizon and PLaMo 3.
 """
 
 from typing import Final
@@ -22,6 +22,9 @@ _TAGS: Final = (
     "mm:think",
     "longcat_think",
     "think:opensource",
+    "ifm|think",
+    "ifm|think_fast",
+    "ifm|think_faster",
 )
 # Opening marker -> the only one that closes it.
 _CLOSERS: Final = {
@@ -33,6 +36,7 @@ _CLOSERS: Final = {
     "<|inner_prefix|>": "<|inner_suffix|>",
     "[unused16]": "[unused17]",
     "<|im_start|>assistant/think": "<|im_end|>",
+    "<|plamo:begin_think:plamo|>": "<|plamo:end_think:plamo|>",
 }
 # What also ends reasoning, and is hidden like its closing marker: Kimi K3 may leave that out.
 _ANSWERS: Final = {"<|open|>think<|sep|>": ("<|open|>response<|sep|>",)}
@@ -44,6 +48,7 @@ TOKENS: Final = frozenset(
         "<|open|>think<|sep|>",
         "<|inner_prefix|>",
         "[unused16]",
+        "<|plamo:begin_think:plamo|>",
     )
 )
 # Tokens that end a turn or begin the next one in the templates of many models, whose servers

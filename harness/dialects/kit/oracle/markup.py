@@ -27,7 +27,10 @@ from harness.turns.oracle_reading import CallReading, Deviation, OracleReading, 
 # Words in the names of XML-like tags, opening or closing, with a namespace or without.
 _TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"
 _LABELS: Final = "(?:Action|Tool|Function)(?: Input| Args)?|Thought|Observation|Final Answer"
-_THOUGHTS: Final = "(?:seed:|mm:|longcat_)?(?:think|thinking|thought|reasoning)(?::opensource)?"
+_THOUGHTS: Final = (
+    r"(?:seed:|mm:|longcat_|ifm\|)?"
+    "(?:think|thinking|thought|reasoning)(?::opensource|_fast(?:er)?)?"
+)
 _THINKING: Final = re.compile(rf"</?{_THOUGHTS}\b|\[/?THINK\]|\u25c1/?think", re.IGNORECASE)
 _OPENER: Final = rf"(?:<{_THOUGHTS}>|\[THINK\]|\u25c1think\u25b7)"
 _CLOSER: Final = rf"(?:</{_THOUGHTS}>|\[/THINK\]|\u25c1/think\u25b7)"
@@ -50,13 +53,15 @@ _MARKER: Final = re.compile(
     "|".join(
         (
             # A tag, perhaps cut: <tool_call>, <ns:invoke name=, <function=, <end_of_turn>
-            rf"</?[\w:-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}(?=[\s>=/]|\Z)",
+            rf"</?[\w:|-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}(?=[\s>=/]|\Z)",
             # A template's special token: <|python_tag|>, DeepSeek's and DSML's wide bars, Gemma's
             rf"</?[{_BARS}]",
             r"[\w\"'>\]][|]>",
             "[\u25c1\u25b7\u2581\u273f]|[<[]unused\\d|\\]<\\]|\\[>\\[",
             r"\[/?(?:TOOL_CALLS?|TOOL_REQUEST|END_TOOL_REQUEST|ARGS|CALL_ID)\b",
             r"\bto=functions\b|\bfunctions\.\w|\bfunctools\[|```tool_",
+            # functionary's recipient on a line
+            r">>>[\w.:/-]{1,128}(?:\s{0,8}\n|\Z)",
             # The labels of ReAct, each at the start of a line
             rf"(?:^|\n)[ \t>*_#]*(?:{_LABELS})[ \t*_]*:",
         )

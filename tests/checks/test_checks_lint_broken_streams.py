@@ -1,0 +1,167 @@
+"""Streams with one fault of a public kind each: lint finds it, by kind, in each API.
+
+A fault is an edit of the bytes that the writer of the API emits by default, for which the test of
+the writers shows that lint reports nothing of the level MUST or SHOULD that the fault adds.
+"""
+
+from typing import Final
+
+import pytest
+
+from harness import shipped
+from harness.checks.lint import LintReport, lint_cassettes
+from harness.dialects.table import DIALECTS
+from harness.results.catalogue import load_catalogue
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+)
+from harness.turns.turn import Tool
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction
+from tests.tables import each_row
+
+CATALOGUE: Final = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
+CITY: Final = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+}
+USED: Final = UsageDelta(Usage(41, 12))
+CALL: Final = (
+    TextDelta("I look. "),
+    ToolCallStart(0, "call_a", "get_weather"),
+    ArgumentsDelta(0, '{"city": "Oslo"}'),
+    ToolCallEnd(0),
+    USED,
+    Finish(FinishReason.TOOL_CALLS),
+)
+TEXT: Final = (TextDelta("It rains."), USED, Finish(FinishReason.STOP))
+OPENAI, CLAUDE, RESPONSES, GEMINI = "openai-chat", "anthropic", "openai-responses", "gemini"
+MISTRAL, COHERE, OLLAMA, BEDROCK = "mistral", "cohere", "ollama", "bedrock-converse"
+NAME: Final = ('"get_weather"', '"functions.get_weather"')
+ROLE: Final = ('"role": "assistant"', '"role": "user"')
+TOWN: Final = ('\\"city\\"', '\\"town\\"')
+DONE: Final = "data: [DONE]\n\n"
+THOUGHTS: Final = ("It rains", "<think>Hm.</think>It rains")
+# Dialect, what is replaced by what, the duty that lint reports, and its level.
+FAULTS: Final = [
+    (OPENAI, *NAME, "tool-not-offered", "SHOULD"),
+    (OPENAI, '"get_weather"', '"get_weather\\n"', "tool-not-offered", "SHOULD"),
+    (MISTRAL, *NAME, "tool-not-offered", "SHOULD"),
+    (GEMINI, '"get_weather"', '"default_api.get_weather"', "tool-not-offered", "SHOULD"),
+    (OLLAMA, *NAME, "tool-not-offered", "SHOULD"),
+    (OPENAI, *TOWN, "arguments-against-schema", "SHOULD"),
+    (CLAUDE, *TOWN, "arguments-against-schema", "SHOULD"),
+    (RESPONSES, *TOWN, "arguments-against-schema", "SHOULD"),
+    (GEMINI, '"city"', '"town"', "arguments-against-schema", "SHOULD"),
+    (OPENAI, '\\"Oslo\\"', "null", "arguments-against-schema", "SHOULD"),
+    (OPENAI, '"tool_calls"}', '"function_call"}', "finish-of-another-kind", "SHOULD"),
+    (OPENAI, '"id": "call_a"', '"id": " "', "DELTA-ID-MISSING", "MUST"),
+    (OPENAI, *THOUGHTS, "reasoning-in-text", "SHOULD"),
+    (MISTRAL, *THOUGHTS, "reasoning-in-text", "SHOULD"),
+    (OPENAI, "It rains", "<|channel|>analysis<|message|>It rains", "token-left-in-text", "SHOULD"),
+    (OPENAI, '"completion_tokens": 12', '"completion_tokens": 0', "usage-zero", "SHOULD"),
+    (CLAUDE, '"output_tokens": 12', '"output_tokens": 0', "usage-zero", "SHOULD"),
+    (RESPONSES, '"output_tokens": 12', '"output_tokens": 0', "usage-zero", "SHOULD"),
+    (COHERE, '"output_tokens": 12', '"output_tokens": 0', "usage-zero", "SHOULD"),
+    (OPENAI, '"total_tokens": 53', '"total_tokens": 12', "usage-sum", "SHOULD"),
+    (MISTRAL, '"total_tokens": 53', '"total_tokens": 12', "usage-sum", "SHOULD"),
+    (RESPONSES, '"total_tokens": 53', '"total_tokens": 12', "usage-sum", "SHOULD"),
+    (GEMINI, '"totalTokenCount": 53', '"totalTokenCount": 12', "usage-sum", "SHOULD"),
+    (OPENAI, '"cached_tokens": 0', '"cached_tokens": 900', "usage-part", "SHOULD"),
+    (OPENAI, '"created": 17', '"created": 176000000017', "chunk.created", "SHOULD"),
+    (OPENAI, '"created": 1760000000', '"created": 1760000000.25', "chunk.created", "SHOULD"),
+    (OPENAI, '"id": "chatcmpl-1"', '"id": ""', "chunk.id", "SHOULD"),
+    (OPENAI, '"model": "gpt-4o-mini"', '"model": ""', "chunk.model", "SHOULD"),
+    (OPENAI, '"choices": [{"index": 0', '"choices": [{"index": 1', "choice-index-zero", "SHOULD"),
+    (OPENAI, '"choices": [{', '"system_fingerprint": 5, "choices": [{', "chunk.system_fingerprint",
+     "SHOULD"),
+    (CLAUDE, '"type": "message"', '"type": "text"', "message_start.message.type", "MUST"),
+    (CLAUDE, '"id": "call_a"', '"id": "functions.get_weather:0"',
+     "content_block_start.content_block:tool_use.id", "SHOULD"),
+    (RESPONSES, '"object": "response"', '"object": "chat.completion"',
+     "response.created.response.object", "MUST"),
+    (RESPONSES, "event: response.output_text.delta", "event: message", "event-name", "SHOULD"),
+    (GEMINI, '"promptTokenCount": 41', '"promptTokenCount": "41"',
+     "chunk.usageMetadata.promptTokenCount", "SHOULD"),
+    (GEMINI, ', "role": "model"', "", "chunk.candidates[].content.role", "MUST"),
+    (COHERE, *ROLE, "message-start.delta.message.role", "SHOULD"),
+    (OLLAMA, *ROLE, "done=false.message.role", "SHOULD"),
+    (OLLAMA, '"role": "assistant", ', "", "done=false.message.role", "MUST"),
+]  # fmt: skip
+
+
+def interaction(dialect: str, body: bytes, content_type: str = "") -> Interaction:
+    row = DIALECTS[dialect]
+    tools = (Tool("get_weather", "Weather.", CITY),)
+    request = row.request_forms[""].first_request("m", "Weather in Oslo?", tools)
+    headers = (("content-type", content_type or row.content_type),)
+    return Interaction(request, 200, headers, body, (), dialect=dialect)
+
+
+def lint(each: Interaction) -> LintReport:
+    cassette = Cassette("c", (each,), Origin("recorded"))
+    return lint_cassettes([("c.yaml", cassette)], CATALOGUE, "SHOULD")
+
+
+def levels(each: Interaction) -> dict[str, str]:
+    return {it.quirk: it.level for it in lint(each).findings}
+
+
+@each_row(("dialect", "old", "new", "duty", "level"), FAULTS)
+def test_a_fault_of_a_public_kind_is_found(
+    dialect: str, old: str, new: str, duty: str, level: str
+) -> None:
+    bodies = (b"".join(DIALECTS[dialect].write(turn)) for turn in (CALL, TEXT))
+    body = next(it for it in bodies if old.encode() in it)
+    edited = body.replace(old.encode(), new.encode())
+    assert duty not in levels(interaction(dialect, body))
+    assert levels(interaction(dialect, edited)).get(duty) == level
+
+
+@pytest.mark.parametrize("dialect", [OPENAI, MISTRAL, COHERE, OLLAMA, GEMINI, CLAUDE, BEDROCK])
+def test_a_turn_that_is_cut_and_empty_is_found_unless_it_reasoned(dialect: str) -> None:
+    cut = (USED, Finish(FinishReason.LENGTH))
+    body = b"".join(DIALECTS[dialect].write(cut))
+    assert levels(interaction(dialect, body)).get("turn-cut-empty") == "SHOULD"
+    thought = body.replace(b'"reasoning_tokens": 0', b'"reasoning_tokens": 12')
+    is_hidden = thought != body
+    assert ("turn-cut-empty" in levels(interaction(dialect, thought))) is not is_hidden
+
+
+def test_the_end_of_a_stream_has_what_its_api_has() -> None:
+    gemini = b"".join(DIALECTS[GEMINI].write(TEXT))
+    found = lint(interaction(GEMINI, gemini + DONE.encode())).findings
+    (sentinel,) = (it for it in found if it.quirk == "done-sentinel")
+    assert sentinel.level == "MUST"
+    assert sentinel.clients[0].startswith("google-genai ")
+    responses = b"".join(DIALECTS[RESPONSES].write(TEXT))
+    at = responses.rindex(b'"usage": ')
+    edited = responses[:at] + b'"usage": null, "was": ' + responses[at + len(b'"usage": ') :]
+    assert levels(interaction(RESPONSES, edited))["usage-missing"] == "SHOULD"
+
+
+def test_a_model_that_changes_and_a_missing_content_type_are_found() -> None:
+    body = b"".join(DIALECTS[OPENAI].write(TEXT))
+    changed = body.replace(b"gpt-4o-mini", b"other", 1)
+    assert levels(interaction(OPENAI, changed)) == {"model-changes": "SHOULD"}
+    each = interaction(OPENAI, body)
+    without = Interaction(each.request, 200, (("server", "x"),), body, (), dialect=OPENAI)
+    assert levels(without) == {"content-type": "MUST"}
+
+
+def test_the_result_says_what_lint_cannot_know() -> None:
+    body = b"".join(DIALECTS[OPENAI].write(TEXT)).replace(b"1760000000", b"0")
+    report = lint(interaction(OPENAI, body))
+    assert report.findings == ()
+    assert "the times of 1 stream, which are 0" in report.unchecked
+    assert any(each.startswith("what texts and arguments say") for each in report.unchecked)
+    thought = b"".join(DIALECTS[OLLAMA].write((TextDelta("<think>Hm.</think>Rain"), *TEXT[1:])))
+    assert lint(interaction(OLLAMA, thought)).hidden >= 1
