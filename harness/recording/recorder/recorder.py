@@ -235,7 +235,7 @@ class Recorder:
         with self._cassette:
             self._journal.sync()
             every = [each for each in self._snapshot() if each.ended]
-            changed = any([self._clean(each) for each in every])
+            changed = True in [self._clean(each) for each in every]
             with self._writing:
                 if changed:
                     # The journal contains what is known to be a secret by now.
