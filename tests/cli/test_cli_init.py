@@ -76,6 +76,20 @@ def test_init_refuses_an_unknown_client_and_accepts_one_to_be_written(harness: H
     assert "Fix the import of the client" in later.err
 
 
+def test_doctor_plays_plain_responses_to_the_client_of_the_project(harness: Harness) -> None:
+    harness("init")
+    unfinished = harness("doctor")
+    assert unfinished.code == 1
+    assert "FAIL  ours reads plain responses of openai-chat (10)" in unfinished.out
+    assert "one call: NO-CRASH" in unfinished.out
+    table = Path("pyproject.toml").read_text().splitlines()
+    kept = [line for line in table if not line.startswith("target")]
+    right = 'target = "harness.normalizers.reference:normalizer"'
+    Path("pyproject.toml").write_text("\n".join([*kept, right, ""]))
+    ready = harness("doctor")
+    assert "ok    ours reads plain responses of openai-chat (10)" in ready.out
+
+
 def test_doctor_checks_the_project_of_a_user(harness: Harness) -> None:
     harness("init", "harness.normalizers.reference:normalizer")
     well = harness("doctor")
