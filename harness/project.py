@@ -1,7 +1,8 @@
 """`[tool.harness]` of the nearest `pyproject.toml`: what a project declares about its conformance.
 
-The file is searched from the working folder upwards, and read once a process. The first file with
-the table counts. A key that is not declared here is an error, because a misspelt rule must not be
+A project without `pyproject.toml` has the same keys at the top of `harness.toml`. The files are
+searched from the working folder upwards, and read once a process. The first file with the table
+counts. A key that is not declared here is an error, because a misspelt rule must not be
 ignored silently.
 """
 
@@ -21,6 +22,7 @@ from harness.files.typed import File, Text, convert
 from harness.wording import nearest_name
 
 FILE = "pyproject.toml"
+PLAIN_FILE = "harness.toml"
 MAX_BYTES = 1 << 20
 
 # What a rule may measure; `harness.verdicts.gate` defines how each is counted.
@@ -195,8 +197,8 @@ class Project(msgspec.Struct, frozen=True):
     """The declarations of a project, and the folder to which paths in them are relative.
 
     Fields:
-        root: the folder of the file `pyproject.toml`.
-        declared: whether a file has the table `[tool.harness]`.
+        root: the folder of the file, `pyproject.toml` or `harness.toml`.
+        declared: whether there is such a file with the declarations.
     """
 
     root: Path
@@ -208,7 +210,7 @@ def project(start: Path | None = None) -> Project:
     """Return the project that contains the folder `start`, by default the working folder.
 
     Raises:
-        UnreadableError: `pyproject.toml` is not TOML, or the table has an unknown key or value.
+        UnreadableError: a file is not TOML, or the table has an unknown key or value.
     """
     here = os.getcwd() if start is None else str(start.resolve())  # noqa: PTH109 - see `_places`
     for folder, path in _places(here):
@@ -226,17 +228,22 @@ def project(start: Path | None = None) -> Project:
 
 @lru_cache(maxsize=16)
 def _places(start: str) -> tuple[tuple[Path, str], ...]:
-    """Return `start` and the folders above it, each with the path that `pyproject.toml` has there.
+    """Return `start` and the folders above it, each with the path that each file has there.
 
     The paths are kept, because a selection needs them several times for each cell.
     """
     inner = Path(start)
-    return tuple((folder, str(folder / FILE)) for folder in (inner, *inner.parents))
+    folders = (inner, *inner.parents)
+    return tuple((folder, str(folder / name)) for folder in folders for name in (FILE, PLAIN_FILE))
 
 
 @lru_cache(maxsize=16)
 def _read(path: str, _modified: int, _size: int) -> Table | None:
     tables = load_toml_file(Path(path), most=MAX_BYTES)
+    if Path(path).name == PLAIN_FILE:
+        plain = convert(tables, Table, path)
+        _check(plain, path)
+        return plain
     tool = tables.get("tool")
     table = tool.get("harness") if isinstance(tool, dict) else None
     if isinstance(tool, dict) and table is None:

@@ -267,7 +267,7 @@ def _sets_name_what_exists(data: BundledData) -> Iterator[str]:
     for name in set_names():
         for each in sorted(load_set(name).subjects - subjects):
             yield f"set {name}: the scenario or recording {each} does not exist"
-        for rule in sorted(load_set(name).rules - RULES.keys()):
+        for rule in sorted((load_set(name).rules or frozenset()) - RULES.keys()):
             yield f"set {name}: the rule {rule} does not exist"
 
 

@@ -1,6 +1,7 @@
 """Check a client command with ten responses that every client of an API reads in the same way."""
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Final
 
 import msgspec
@@ -9,7 +10,9 @@ from harness.checks.bundled_data import Check
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
 from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.replaying import Cuts
 from harness.normalizers.client import client_normalizer
+from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
     Delta,
@@ -65,6 +68,34 @@ def check_client(command: str) -> Iterator[Check]:
             yield _check_one(f"{name}: {title}", interaction, client)
 
 
+def check_plain(name: str, filters: str) -> tuple[Check, ...]:
+    """Run a client of the project on the ten responses of each dialect, unsplit.
+
+    It runs third-party code, so call it in a worker process.
+
+    Args:
+        name: the name of a normalizer that is not a gateway.
+        filters: the filters of the project, which may select dialects.
+
+    Raises:
+        NormalizerLoadError: the client cannot be loaded.
+    """
+    client = load_normalizer(name)
+    globs = [word.partition(":")[2] for word in filters.split() if word.startswith("dialect:")]
+    chosen = (it for it in sorted(client.dialects) if all(fnmatchcase(it, each) for each in globs))
+    return tuple(_check_dialect(name, DIALECTS[each], client) for each in chosen)
+
+
+def _check_dialect(name: str, dialect: Dialect, client: Normalizer) -> Check:
+    responses = iter_responses(dialect)
+    checks = [_check_one(title, it, client, cuts="whole") for title, it in responses]
+    wrong = tuple(
+        f"{it.check}: {line}" for it in checks if not it.ok for line in it.detail or ("it fails",)
+    )
+    title = f"{name} reads plain responses of {dialect.name}"
+    return Check(title, ok=not wrong, count=len(checks), detail=wrong)
+
+
 def iter_responses(dialect: Dialect) -> Iterator[tuple[str, Interaction]]:
     """Yield ten responses of an API, each with its title, that every client reads alike."""
     replace = msgspec.structs.replace
@@ -80,9 +111,11 @@ def iter_responses(dialect: Dialect) -> Iterator[tuple[str, Interaction]]:
     )
 
 
-def _check_one(title: str, interaction: Interaction, client: Normalizer) -> Check:
+def _check_one(
+    title: str, interaction: Interaction, client: Normalizer, *, cuts: Cuts = "quick"
+) -> Check:
     cassette = Cassette(title, (interaction,), Origin("emulated"))
-    result, _ = judge_subject(LoadedSubject(cassette), client, cuts="quick")
+    result, _ = judge_subject(LoadedSubject(cassette), client, cuts=cuts)
     wrong = tuple(
         f"{found.rule} at {found.path}: expected {found.expected[:_SHOWN]}, "
         f"found {found.actual[:_SHOWN]}"

@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import date
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
 from harness.checks.bundled_data import Check
+from harness.checks.client import check_plain
 from harness.conversation.agent import Agent
 from harness.errors import HarnessError
 from harness.normalizers.protocol import Normalizer
@@ -28,6 +30,8 @@ from harness.runs.selection import (
 from harness.shipped import BUNDLED
 from harness.verdicts.policy import policy_of
 from harness.wire.cassette_file import load_cassette
+from harness.workers.batch import Exited
+from harness.workers.pool import call_in_worker
 
 _DISTRIBUTION: Final = "toolcall-harness"
 # What the requirements of the extras of this package look like.
@@ -46,6 +50,7 @@ def project_checks(found: Project) -> Iterator[Check]:
     names = (*found.table.normalizers, *found.table.agents)
     yield _check("the project lists its client", len(names), _lists_none(names))
     yield _check("each client can be loaded", len(names), _not_loaded(found))
+    yield from _plain_checks(found)
     yield _check("the versions of installed packages fit", len(names), _wrong_versions(found))
     yield _check("each path exists and is used", len(found.table.paths), _unused_paths(found))
     own = tuple(_own_subjects(found))
@@ -83,6 +88,17 @@ def _not_loaded(found: Project) -> Iterator[str]:
     for name, client in _clients(found):
         if isinstance(client, HarnessError):
             yield f"{name}: {' '.join(str(client).split())}"
+
+
+def _plain_checks(found: Project) -> Iterator[Check]:
+    """Play plain responses to each client that can be loaded, and yield the result by dialect."""
+    for name, client in _clients(found):
+        if isinstance(client, Normalizer) and client.link is None:
+            played, _ = call_in_worker(partial(check_plain, filters=found.table.select), name)
+            if isinstance(played, Exited):
+                yield _check(f"{name} reads plain responses", 0, [played.reason])
+            else:
+                yield from played
 
 
 def _wrong_versions(found: Project) -> Iterator[str]:

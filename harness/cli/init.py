@@ -16,14 +16,17 @@ from harness.files.write import write_file
 from harness.normalizers.discovery import GROUP, installed_normalizer_names
 from harness.normalizers.gateway.settings import settings_of
 from harness.normalizers.registry import entry_points_of
-from harness.project import FILE, MAX_BYTES
+from harness.project import FILE, MAX_BYTES, PLAIN_FILE
 from harness.reporting.visible import marked
 from harness.results.catalogue import load_catalogue
 from harness.runs.declared import declared_normalizer
+from harness.starters import starter_for
+from harness.starters.address import DISTRIBUTION, install_address
 from harness.wire import cassette_file
 
 _SKELETON: Final = "conformance_client"
 _GATEWAY: Final = "gateway:"
+_COMMAND: Final = "client:"
 _UPSTREAM: Final = 8045
 _DEFAULT_DIALECT: Final = "openai-chat"
 # What the first scenario shows: a client that takes the empty name loses the call.
@@ -72,9 +75,8 @@ jobs:
     - uses: actions/checkout@v4
     - uses: actions/setup-python@v5
       with: {{python-version: "3.12"}}
-    # Until toolcall-harness is on a package index, put its wheel into the folder wheels.
-    - run: pip install --find-links wheels {packages}
-    # The history of earlier runs, with which this one is compared.
+    - run: pip install {packages}
+{toolchain}    # The history of earlier runs, with which this one is compared.
     - uses: actions/cache@v4
       with:
         path: reports/runs
@@ -120,24 +122,26 @@ def init_command(target: str | None, *, name: str) -> None:
     """Write the files with which the repository in this folder tests CLIENT.
 
     CLIENT is the module:callable of a normalizer, the name of a bundled adapter, such as
-    openai-sdk, or gateway:URL, an endpoint of a gateway. Default: a new file,
-    conformance_client.py, that you complete. The other files are the table [tool.harness] in
-    pyproject.toml, a test, a workflow of GitHub Actions, and a first scenario with its cassette.
-    Existing files are kept.
+    openai-sdk, or gateway:URL, an endpoint of a gateway. Default: a new file that you complete, in
+    the language of the repository: conformance_client.py, or a driver if there is a package.json,
+    go.mod, Cargo.toml, pom.xml, build.gradle or *.csproj. The other files are the table
+    [tool.harness] in pyproject.toml, or harness.toml for another language, a test in Python, a
+    workflow of GitHub Actions, and a first scenario with its cassette. Existing files are kept.
     """
     root = Path.cwd()
     require_writable(root, "Change to a folder that can be written to.")
-    client = _client(target)
-    files = {
-        **({} if target else {f"{_SKELETON}.py": _CLIENT}),
-        "tests/test_conformance.py": _TEST.format(name=name),
-        ".github/workflows/conformance.yml": _WORKFLOW.format(packages=_packages(root, client)),
-    }
-    _add_table(root / FILE, client, name)
+    starter = starter_for(root) if target is None else None
+    client = _client(f"client:{starter.command}") if starter else _client(target)
+    packages, toolchain = _packages(root, client), starter.toolchain if starter else ""
+    workflow = _WORKFLOW.format(packages=packages, toolchain=toolchain)
+    new = starter.texts if starter else {} if target else {f"{_SKELETON}.py": _CLIENT}
+    test = {} if starter else {"tests/test_conformance.py": _TEST.format(name=name)}
+    files = {**new, **test, ".github/workflows/conformance.yml": workflow}
+    _add_table(root / (PLAIN_FILE if starter else FILE), client, name)
     for path, text in files.items():
         _write_new(Path(path), text)
     _write_scenario(client.dialect)
-    for line in _next_lines(client, is_new=target is None):
+    for line in _next_lines(client, to_complete=next(iter(new), ""), is_python=starter is None):
         click.echo(line, err=True)
 
 
@@ -152,6 +156,8 @@ def _client(target: str | None) -> _Client:
     spec = target
     if target.startswith(_GATEWAY):
         settings_of(f"{target.removeprefix(_GATEWAY)} upstream={_UPSTREAM}", None)
+        return _Client(target, (_DEFAULT_DIALECT,))
+    if target.startswith(_COMMAND):
         return _Client(target, (_DEFAULT_DIALECT,))
     if ":" not in target:
         points = entry_points_of(GROUP, ()).get(target, ())
@@ -169,7 +175,10 @@ def _client(target: str | None) -> _Client:
 
 def _packages(root: Path, client: _Client) -> str:
     """Return the packages for pip: this package, and the repository if it is a package itself."""
-    ours = f"'toolcall-harness[{client.extra}]'" if client.extra else "toolcall-harness"
+    extra = f" '{DISTRIBUTION}[{client.extra}]'" if client.extra else ""
+    ours = f'"{install_address()}"{extra}'
+    if client.target.startswith(_COMMAND):
+        return ours
     table = _toml(root / FILE)
     is_package = "project" in table or "build-system" in table or (root / "setup.py").exists()
     return f"{ours} pytest -e ." if is_package else f"{ours} pytest"
@@ -180,7 +189,10 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 def _add_table(path: Path, client: _Client, name: str) -> None:
-    """Append [tool.harness] to the file, unless it has one."""
+    """Append [tool.harness] to the file, unless it has one; or write harness.toml."""
+    if path.name == PLAIN_FILE:
+        _write_new(Path(path.name), _table_text(client, name).replace("[tool.harness]\n", "", 1))
+        return
     tool = _toml(path).get("tool")
     if isinstance(tool, dict) and "harness" in tool:
         click.echo(f"kept   {path.name}: it has [tool.harness]")
@@ -196,11 +208,13 @@ def _table_text(client: _Client, name: str) -> str:
     lines = [
         "[tool.harness]",
         'paths = ["bundled", "scenarios"]',
+        'set = "smoke"  # few streams that show most faults; remove the line to play all of them',
         'cuts = "quick"  # "standard" splits each body in more places, and takes longer',
     ]
     if len(client.dialects) == 1:
         lines.append(f'select = "dialect:{client.dialects[0]}"')
-    lines += ["", f"[tool.harness.normalizers.{name}]", f'target = "{client.target}"']
+    table = "" if client.target.startswith(_COMMAND) else "tool.harness."
+    lines += ["", f"[{table}normalizers.{name}]", f'target = "{client.target}"']
     if client.target.startswith(_GATEWAY):
         lines += [
             'dialects = ["openai-chat"]  # what the gateway asks',
@@ -240,17 +254,18 @@ def _write_scenario(dialect: str) -> None:
     click.echo(f"wrote  {stored}\nwrote  {scenario}")
 
 
-def _next_lines(client: _Client, *, is_new: bool) -> Iterator[str]:
+def _next_lines(client: _Client, *, to_complete: str, is_python: bool) -> Iterator[str]:
     yield "Next:"
-    if is_new:
-        yield f"  Complete call_my_client in {_SKELETON}.py."
+    if to_complete:
+        yield f"  Complete the function in {to_complete} that calls your client."
     elif client.problem:
         first, *more = client.problem.splitlines()
         yield f"  Fix the import of the client: {marked(first)}"
         yield from (f"  {marked(line)}" for line in more)
-    yield "  harness doctor               checks this project"
-    yield "  harness run                  judges the client, prints its failures, writes a report"
+    yield "  harness doctor               checks this project, and plays ten plain responses"
+    yield "  harness run                  judges the client by few streams, and writes a report"
+    yield "  harness run --set ''         judges it by all streams"
     yield "  harness run --accept-new     accepts today's failures, so that only new ones fail"
-    yield "  pytest                       judges the same cells as tests"
-    yield "Add reports/ to .gitignore, and commit the rest. CI needs a wheel of toolcall-harness in"
-    yield "wheels/ until it is on an index: pip wheel --no-deps -w wheels PATH-OF-ITS-CHECKOUT"
+    if is_python:
+        yield "  pytest                       judges the same cells as tests"
+    yield "Add reports/ to .gitignore, and commit the rest."

@@ -115,7 +115,8 @@ def _rules() -> Iterator[Row]:
 def _sets() -> Iterator[Row]:
     for name in set_names():
         found = load_set(name)
-        counts = {field: len(getattr(found, field)) for field in found.__struct_fields__}
+        lists = {field: getattr(found, field) for field in found.__struct_fields__}
+        counts = {field: len(RULES if each is None else each) for field, each in lists.items()}
         yield {"name": name, **counts}
 
 

@@ -23,7 +23,7 @@ from harness.peers.scripts import ScriptRun, packages_of, run_script
 from harness.reporting.report import ReportContext
 from harness.reporting.visible import marked, plain
 from harness.repro.code import load_driver, reproducible_clients
-from harness.repro.gateway import gateway_script
+from harness.repro.gateway import gateway_script, server_script
 from harness.repro.script import control_script, repro_script
 from harness.results.case import Case
 from harness.results.outcome import Outcome
@@ -82,10 +82,12 @@ def repro_command(  # noqa: PLR0913 - one parameter for each option
     """Print a script that shows the failure of CELL without this package.
 
     The script contains the bytes, the library's own calls, the expected result and the rule with
-    its source. It exits with 1 as long as the library fails. With --check, each script runs in the
-    environment of its peer if that is installed, and else with this Python; the command exits with
-    1 if one does not show its failure. It also runs the scripts of some passing cells of each
-    client (controls), which must exit with 0, because else its other scripts would prove nothing.
+    its source. It exits with 1 as long as the library fails. For a client of yours it is a server
+    that plays the bytes, with a curl command, because only you can call your client. With --check,
+    each script runs in the environment of its peer if that is installed, and else with this Python;
+    the command exits with 1 if one does not show its failure. It also runs the scripts of some
+    passing cells of each client (controls), which must exit with 0, because else its other scripts
+    would prove nothing.
     """
     if (cell is None) == (output is None):
         raise UsageError("expected either CELL or --all, found both or neither")
@@ -136,6 +138,8 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
     if case is None:
         why = "ended its process" if result.outcome is Outcome.CRASH else "does not fail"
         raise UsageError(f"the cell {why}: {result.outcome.value}", where=cell)
+    if name not in reproducible_clients():
+        return server_script(result, _loaded(subject).cassette.interactions[result.interaction])
     facts = versioned_normalizer(declared_normalizer(name))
     return _script(result, subject, context, _seen(facts.versions, interpreter()))
 

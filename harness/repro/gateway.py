@@ -1,13 +1,15 @@
-"""Write a script that shows a failure of a gateway to its maintainers, without this package.
+"""Write a script that plays the bytes of a failure on a port, without this package.
 
-It plays the bytes of the upstream on a port, sends the request to the gateway with curl, and prints
-what arrived upstream and what the gateway answered.
+For a gateway, it plays the upstream, sends the request to the gateway with curl, and prints what
+arrived upstream and what the gateway answered. For a client without a driver, in any language, it
+only plays the bytes.
 """
 
 from importlib import resources
 from string import Template
 from typing import Final
 
+from harness.playback.matching import path_of
 from harness.reporting.visible import plain
 from harness.repro.code import literal, reads_literal
 from harness.results.case import Crossing
@@ -16,7 +18,8 @@ from harness.results.result import Result
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction
 
-_TEMPLATE: Final = "gateway.py.txt"
+_GATEWAY: Final = "gateway.py.txt"
+_SERVER: Final = "server.py.txt"
 _MOST_FINDINGS: Final = 5
 
 
@@ -28,21 +31,41 @@ def gateway_script(result: Result, interaction: Interaction, crossing: Crossing)
         interaction: the response of the upstream on which it failed.
         crossing: the request to the gateway.
     """
-    text = resources.files(__package__).joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    return _script(
+        _GATEWAY,
+        result,
+        interaction,
+        url=literal(crossing.uri, ".py"),
+        request=literal(crossing.asked, ".py"),
+    )
+
+
+def server_script(result: Result, interaction: Interaction) -> str:
+    """Return the source of a server that plays the bytes to any client, in any language.
+
+    Args:
+        result: the result of a cell that failed.
+        interaction: the response on which it failed.
+    """
+    path = path_of(interaction.request.uri)
+    base = path.removesuffix("/chat/completions").removesuffix("/responses")
+    return _script(_SERVER, result, interaction, path=path, base=base)
+
+
+def _script(template: str, result: Result, interaction: Interaction, **more: str) -> str:
+    text = resources.files(__package__).joinpath(template).read_text(encoding="utf-8")
     shown = result.reported[:_MOST_FINDINGS]
-    duty = load_duties()[shown[0].rule]
     lines = [
         f"{each.rule} at {plain(each.path)}: expected {plain(each.expected)}, "
         f"found {plain(each.actual)}"
         for each in shown
     ]
     return Template(text).substitute(
+        more,
         title=_comment(result.title),
-        duty=_comment(duty.duty),
+        duty=_comment(load_duties()[shown[0].rule].duty) if shown else "",
         findings=_comment("\n".join(lines)),
         scenario=plain(result.scenario),
-        url=literal(crossing.uri, ".py"),
-        request=literal(crossing.asked, ".py"),
         status=interaction.status,
         content_type=literal(interaction.header("content-type") or "text/event-stream", ".py"),
         reads=reads_literal(split(interaction.body, result.chunking), ".py"),

@@ -23,6 +23,7 @@ _KIND_OF_MUTANTS: Final[dict[About, ClientKind]] = {
     "time": "gateway",
 }
 TABLE: Final = "kill-table.json"
+SMOKE_TABLE: Final = "smoke-kills.json"
 _SENSITIVITY: Final = "sensitivity.json"
 
 
@@ -102,6 +103,18 @@ def stored_rows() -> tuple[KillRow, ...]:
         UnreadableError: the file cannot be read.
     """
     return _read(TABLE, tuple[KillRow, ...], ())
+
+
+def smoke_rows() -> tuple[KillRow, ...]:
+    """Return the mutants of turns, and the scenario of the requirement set `smoke` for each.
+
+    Their counts are of scenarios that state evidence. Only invented streams kill a mutant whose row
+    has no scenario.
+
+    Raises:
+        UnreadableError: the file cannot be read.
+    """
+    return _read(SMOKE_TABLE, tuple[KillRow, ...], ())
 
 
 def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:

@@ -1,7 +1,8 @@
 """Load requirement sets: the frozen list of bundled scenarios, recordings and rules of a release.
 
 `catalogue/sets/NAME.json` lists their ids. With a set, a gate judges the same cells by the same
-rules in each later release, even if the release has more scenarios and rules.
+rules in each later release, even if the release has more scenarios and rules. The set `smoke` is
+not frozen: `scripts.smoke_set` chooses few scenarios that show most of what the suite shows.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,11 +27,14 @@ _SUFFIX: Final = ".json"
 
 
 class RequirementSet(File, frozen=True):
-    """The ids of the scenarios, recordings (with `cassette:`) and rules of one requirement set."""
+    """The ids of the scenarios, recordings (with `cassette:`) and rules of one requirement set.
+
+    A set without `rules`, such as `smoke`, is not frozen: all rules of the release count.
+    """
 
     scenarios: frozenset[str]
     recordings: frozenset[str]
-    rules: frozenset[str]
+    rules: frozenset[str] | None = None
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -44,7 +48,7 @@ def sets_folder() -> Path:
 
 
 def set_names() -> tuple[str, ...]:
-    """Return the names of the requirement sets, sorted, so that the oldest comes first."""
+    """Return the names of the requirement sets, sorted, so that the oldest release comes first."""
     return tuple(sorted(path.stem for path in sets_folder().glob(f"*{_SUFFIX}")))
 
 
@@ -115,4 +119,5 @@ def within_set(subjects: Iterable[Subject], name: str) -> Iterator[Subject]:
 
 def rules_of_set(name: str) -> AbstractContextManager[None]:
     """Return a context manager that limits the checked rules to the set; "" for all rules."""
-    return check_only(load_set(name).rules) if name else nullcontext()
+    rules = load_set(name).rules if name else None
+    return nullcontext() if rules is None else check_only(rules)

@@ -1,10 +1,12 @@
 """`harness init` and `harness doctor` in the project of a user."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from harness.project import project
+from harness.starters import starters
 from tests.cli.conftest import Harness
 
 WRITTEN = (
@@ -38,7 +40,7 @@ def test_init_writes_a_project_that_runs(harness: Harness) -> None:
 def test_without_a_client_init_writes_one_to_complete(harness: Harness) -> None:
     left = harness("init")
     assert all(Path(name).exists() for name in WRITTEN)
-    assert "Complete call_my_client in conformance_client.py" in left.err
+    assert "Complete the function in conformance_client.py" in left.err
     red = harness("run", "scenarios", *ONE)
     assert red.code == 1
     assert "NotImplementedError: call your client here" in red.out
@@ -76,6 +78,20 @@ def test_init_refuses_an_unknown_client_and_accepts_one_to_be_written(harness: H
     assert "Fix the import of the client" in later.err
 
 
+def test_doctor_plays_plain_responses_to_the_client_of_the_project(harness: Harness) -> None:
+    harness("init")
+    unfinished = harness("doctor")
+    assert unfinished.code == 1
+    assert "FAIL  ours reads plain responses of openai-chat (10)" in unfinished.out
+    assert "one call: NO-CRASH" in unfinished.out
+    table = Path("pyproject.toml").read_text().splitlines()
+    kept = [line for line in table if not line.startswith("target")]
+    right = 'target = "harness.normalizers.reference:normalizer"'
+    Path("pyproject.toml").write_text("\n".join([*kept, right, ""]))
+    ready = harness("doctor")
+    assert "ok    ours reads plain responses of openai-chat (10)" in ready.out
+
+
 def test_doctor_checks_the_project_of_a_user(harness: Harness) -> None:
     harness("init", "harness.normalizers.reference:normalizer")
     well = harness("doctor")
@@ -96,3 +112,47 @@ def test_doctor_checks_the_project_of_a_user(harness: Harness) -> None:
         "there is no cassette 'dashscope/qwen-plus/second'",
     ):
         assert text in ill.out
+
+
+@pytest.mark.parametrize("language", starters())
+def test_init_writes_a_driver_in_the_language_of_the_repository(
+    language: str, harness: Harness
+) -> None:
+    starter = starters()[language]
+    Path(starter.markers[0].replace("*", "app")).write_text("{}")
+    left = harness("init")
+    assert left.code == 0
+    assert not Path("pyproject.toml").exists()
+    assert not Path("tests").exists()
+    assert project().table.normalizers["ours"].target == f"client:{starter.command}"
+    assert project().table.requirement_set == "smoke"
+    workflow = Path(".github/workflows/conformance.yml").read_text()
+    assert starter.toolchain in workflow
+    assert "pytest" not in workflow
+    for path, text in starter.texts.items():
+        assert Path(path).read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("language", "manifest", "unfinished"),
+    [
+        ("node", "{}", "complete readTurn"),
+        ("rust", '[package]\nname = "mine"\nversion = "0.1.0"\nedition = "2021"\n', "read_turn"),
+        ("java", "", "complete readTurn"),
+        ("go", "module mine\n", "complete readTurn"),
+    ],
+)
+def test_written_driver_speaks_the_protocol(
+    language: str, manifest: str, unfinished: str, harness: Harness
+) -> None:
+    starter = starters()[language]
+    if shutil.which(starter.command.split()[0]) is None:
+        pytest.skip(f"{language} is not installed")
+    Path(starter.markers[0]).write_text(manifest)
+    Path("src").mkdir()
+    Path("src/lib.rs").touch()  # what cargo expects of a package
+    harness("init")
+    found = harness("doctor", "--client", starter.command)
+    assert found.code == 1
+    assert found.out.startswith("ok    hello: my-client")
+    assert unfinished in found.out

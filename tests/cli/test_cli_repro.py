@@ -121,3 +121,21 @@ def test_the_cell_of_an_agent_has_no_script_and_the_error_names_the_replay(
     assert left.code == 2
     assert f"{cell}: a conversation of an agent has no script" in left.err
     assert f"harness replay {cell}" in left.err
+
+
+def test_the_script_of_an_own_client_is_a_server_with_the_bytes(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "from harness.normalizers.discovery import load_normalizer\n"
+        "def normalize(interaction, reads):\n"
+        "    yield from load_normalizer('naive').normalize(interaction, reads)\n"
+    )
+    left = harness("repro", "dashscope/split-chunks/mine:normalize")
+    assert left.code == 0
+    assert "curl -sN -d '{}' http://127.0.0.1:8045/compatible-mode/v1/chat/completions" in left.out
+    assert "CALL-NAMED at turns[0].calls[0].name" in left.out
+    assert "import harness" not in left.out
+    code = compile(left.out, "script.py", "exec").co_consts
+    assert any(b"call_9f2c" in each for each in code if isinstance(each, bytes))
