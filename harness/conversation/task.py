@@ -73,7 +73,7 @@ class Task(msgspec.Struct, frozen=True):
 
     Raises, from `call_tool`:
         ToolFailed: the tool failed.
-        KeyError: the task has no tool with this name.
+        KeyError: the application cannot run the tool, even if it offered it to the model.
     """
 
     questions: tuple[str, ...]

@@ -1,5 +1,6 @@
 """Define rules about executed calls: the expected ones, and none of a broken turn."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
@@ -39,7 +40,20 @@ def _arguments(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _lost(evidence: ConversationEvidence) -> Iterator[Violation]:
     for at in evidence.matches.lost:
         expected = _expected_text(evidence.expected_calls[at])
-        yield Violation(f"executed[{at}]", expected, "not executed")
+        came = evidence.own_design if _is_serial(evidence) else ""
+        yield Violation(f"executed[{at}]", expected, "not executed", came=came)
+
+
+def _is_serial(evidence: ConversationEvidence) -> bool:
+    """Return whether the agent ran one call of each turn, as the provider's capabilities allow.
+
+    If a provider does not support parallel calls, an agent may answer the others of a turn with
+    the request to repeat them alone.
+    """
+    if evidence.task.capabilities.supports_parallel_tools:
+        return False
+    ran = Counter(execution.after for execution in evidence.executions)
+    return bool(ran) and max(ran.values()) == 1
 
 
 @conversation_rule("CONV-CALL-ORDER", Outcome.MISMATCH)

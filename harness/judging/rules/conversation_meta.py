@@ -4,8 +4,13 @@ The records are compared with the requests that the agent sent and the calls tha
 """
 
 from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Final
+
+from msgspec.structs import replace
 
 from harness.conversation.history.storing import incomplete_reason
+from harness.conversation.prompts import PROMPTS
 from harness.judging.conversations.evidence import (
     ConversationEvidence,
     RequestEvidence,
@@ -18,6 +23,16 @@ from harness.results.conversation import Probe, TurnRecord
 from harness.results.outcome import Outcome
 from harness.turns.deltas import FinishReason, ParseError
 
+# With these, servers refuse tools that they do not take.
+_REFUSALS: Final = frozenset(
+    {
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.NOT_FOUND,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.NOT_IMPLEMENTED,
+    }
+)
+
 
 @conversation_rule(
     "CONV-PARSE-ERRORS",
@@ -29,18 +44,33 @@ def _parse_errors(evidence: ConversationEvidence) -> Iterator[Violation]:
     reported = [error for record in evidence.records for error in record.meta.parse_errors]
     if expected == "any" or "parse_errors" in evidence.hides:
         return
+    unknown = sum(len(names) for names in _unknown_in_text(evidence))
     if isinstance(expected, int):
         if len(reported) != expected:
-            yield Violation("parse_errors", expected, _errors_text(reported))
+            came = evidence.own_design if len(reported) + unknown == expected else ""
+            yield Violation("parse_errors", expected, _errors_text(reported), came=came)
         return
+    names = [name for each in _unknown_in_text(evidence) for name in each]
     for index, report in enumerate(expected):
         match = next((error for error in reported if _fits(report, error)), None)
-        if match is None:
-            yield Violation(f"parse_errors[{index}]", report, _errors_text(reported))
-        else:
+        if match is not None:
             reported.remove(match)
+            continue
+        came = evidence.own_design if report.name in names else ""
+        nameless = next(
+            (it for it in reported if not it.name and _fits(_any_name(report), it)), None
+        )
+        if nameless is not None and nameless.mode == "json_fallback":
+            # What the documents record of broken JSON in a text is its mode, error and snippet.
+            reported.remove(nameless)
+            came = evidence.own_design
+        yield Violation(f"parse_errors[{index}]", report, _errors_text(reported), came=came)
     if reported:
         yield Violation("parse_errors", "no others", _errors_text(reported))
+
+
+def _any_name(report: ExpectedReport) -> ExpectedReport:
+    return replace(report, name=None)
 
 
 def _fits(expected: ExpectedReport, error: ParseError) -> bool:
@@ -49,6 +79,20 @@ def _fits(expected: ExpectedReport, error: ParseError) -> bool:
         and expected.snippet in error.snippet
         and expected.mode in (None, error.mode)
     )
+
+
+def _unknown_in_text(evidence: ConversationEvidence) -> Iterator[list[str]]:
+    """Yield, for each turn, the names of the unknown tools that calls in its text name.
+
+    An agent may answer such a call as one of the API's field, with a result that says that there
+    is no such tool, in place of a parse error and a retry.
+    """
+    known = {tool.name for tool in evidence.task.tools}
+    is_text = PROMPTS[evidence.task.prompt].describes_tools
+    for record in evidence.records:
+        if is_text or record.meta.strategy == "json_fallback":
+            calls = (it for it in record.turn.tool_calls if it.id not in record.executed)
+            yield [call.name for call in calls if call.name not in known]
 
 
 def _errors_text(errors: list[ParseError]) -> str:
@@ -95,7 +139,9 @@ def _retries(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = evidence.script.expect.retries
     found = sum(record.meta.retries for record in evidence.records)
     if found != expected:
-        yield Violation("retries", expected, found)
+        answered = sum(map(bool, _unknown_in_text(evidence)))
+        came = evidence.own_design if found < expected <= found + answered else ""
+        yield Violation("retries", expected, found, came=came)
 
 
 @conversation_rule("CONV-STRATEGY", Outcome.MISMATCH)
@@ -122,8 +168,15 @@ def _probe(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = evidence.script.expect.probe
     probes = [record.meta.probe for record in evidence.records if record.meta.probe]
     found: ProbeResult = probe_result(probes[0]) if probes else "none"
-    if expected is not None and found != expected:
-        yield Violation("turns[0].meta.probe", expected, found)
+    if expected is None or found == expected:
+        return
+    # An agent may probe at the start of each session, and may take a refusal of the tools (a
+    # status of the client's errors) for the answer that there are none.
+    needless = expected == "none" and not evidence.task.tools
+    statuses = {each.sent.answer.status for each in evidence.requests[:1]}
+    refused = (expected, found) == ("error", "no") and statuses <= _REFUSALS
+    came = evidence.own_design if needless or refused else ""
+    yield Violation("turns[0].meta.probe", expected, found, came=came)
 
 
 def probe_result(probe: Probe) -> ProbeResult:

@@ -10,10 +10,11 @@ from harness.conversation.discovery import load_agent
 from harness.conversation.task import Task
 from harness.judging.conversations.expected_request import ExpectedRequest
 from harness.judging.conversations.judge import judge_conversation
-from harness.judging.conversations.script import ConversationScript
+from harness.judging.conversations.script import ConversationScript, ExpectedReport
 from harness.judging.judge import OwnTurns
 from harness.project import Role
-from harness.results.conversation import Conversation, Ending
+from harness.results.conversation import Conversation, Ending, TurnMeta, TurnRecord
+from harness.turns.deltas import ParseError
 from tests.judging.conversations.conversation_samples import (
     OSLO,
     Talk,
@@ -26,6 +27,7 @@ from tests.judging.conversations.conversation_samples import (
 )
 
 PLAIN = load_agent("plain-loop")
+BERGEN = '{"city": "Bergen"}'
 LEVEL: dict[Role, str] = {"conforming": "MUST", "peer": "MAY"}
 ROLES = pytest.mark.parametrize("role", LEVEL)
 
@@ -142,3 +144,63 @@ def test_an_exception_for_a_body_without_an_answer(
 
     found = levels(Agent("sample", converse, role=role), a_script(), stream)
     assert found["CONV-NO-CRASH"] == {"MUST" if is_answer else SHOULD[role]}
+
+
+def asking_for_one(role: Role) -> Agent:
+    """Return an agent that runs the first call of a turn and refuses the others."""
+
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        talk.run(replace(turn, tool_calls=turn.tool_calls[:1]))
+        return talk.end(talk.ask())
+
+    return Agent("sample", converse, role=role)
+
+
+@ROLES
+@pytest.mark.parametrize(("parallel", "may_refuse"), [(False, True), (True, False)])
+def test_one_call_of_a_turn_if_the_provider_takes_no_more(
+    role: Role, *, parallel: bool, may_refuse: bool
+) -> None:
+    script = a_script(executed=(OSLO, BERGEN), capabilities={"supports_parallel_tools": parallel})
+    found = levels(asking_for_one(role), script, calls(OSLO, BERGEN), says("4 degrees."))
+    assert found["CONV-CALL-LOST"] == {LEVEL[role] if may_refuse else "MUST"}
+
+
+def reporting(meta: TurnMeta, name: str, role: Role) -> Agent:
+    """Return an agent whose first record has `meta` and a call of `name` that did not run."""
+
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        unknown = tuple(replace(call, name=name) for call in turn.tool_calls)
+        talk.turns[0] = TurnRecord(replace(turn, tool_calls=unknown), meta)
+        return talk.end(talk.ask())
+
+    return Agent("sample", converse, role=role)
+
+
+@ROLES
+@pytest.mark.parametrize(("name", "is_answered"), [("weather", True), ("get_weather", False)])
+def test_a_text_call_of_an_unknown_tool_that_gets_a_result(
+    role: Role, name: str, *, is_answered: bool
+) -> None:
+    wanted = (ExpectedReport("weather", "", "json_fallback"),)
+    script = a_script(executed=(), parse_errors=wanted, retries=1)
+    agent = reporting(TurnMeta("json_fallback"), name, role)
+    found = levels(agent, script, calls(OSLO), says("4 degrees."))
+    level = LEVEL[role] if is_answered else "MUST"
+    assert (found["CONV-PARSE-ERRORS"], found["CONV-RETRIES"]) == ({level}, {level})
+
+
+@ROLES
+@pytest.mark.parametrize(("snippet", "is_same"), [('"city": "Os', True), ("Bergen", False)])
+def test_broken_json_of_a_text_that_is_reported_without_a_name(
+    role: Role, snippet: str, *, is_same: bool
+) -> None:
+    error = ParseError("json_fallback", "the text ends", '{"name": "weather", "city": "Os')
+    script = a_script(executed=(), parse_errors=(ExpectedReport("weather", snippet),))
+    agent = reporting(TurnMeta("json_fallback", (error,)), "get_weather", role)
+    found = levels(agent, script, calls(OSLO), says("4 degrees."))
+    assert found["CONV-PARSE-ERRORS"] == {LEVEL[role] if is_same else "MUST"}
