@@ -1,6 +1,7 @@
 """Gateways between two APIs are judged by both their ends."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -201,3 +202,41 @@ def test_gateway_that_drops_retry_after_is_found_and_nothing_else(tmp_path: Path
     }
     rules = {name: [each.rule for each in result.findings] for name, result in found.items()}  # type: ignore[attr-defined]
     assert rules == {"rate-limited": ["TIME-RETRY-AFTER"], "status-500": []}
+
+
+# A gateway that starts another process outside its group, and never listens. It interrupts who
+# starts it while that waits.
+INTERRUPTING = "setsid sleep 60 & echo $! $$ > pids; kill -TERM $PPID; wait"
+STARTING = """
+import atexit, shlex, sys
+from harness.cli.interrupts import Interrupts
+from harness.normalizers.gateway.process import GatewayProcess
+
+Interrupts(130).watch()
+process = GatewayProcess("sh -c " + shlex.quote(sys.argv[1]), 1, 1)
+atexit.register(process.close)
+process.ensure()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux finds processes outside a group")
+def test_an_interrupt_while_a_gateway_starts_ends_all_its_processes(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STARTING, INTERRUPTING],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "KeyboardInterrupt" in done.stderr
+    ids = (tmp_path / "pids").read_text().split()
+    assert len(ids) == 2
+    assert [each for each in ids if _runs(each)] == []
+
+
+def _runs(process: str) -> bool:
+    try:
+        state = Path("/proc", process, "stat").read_text()
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"

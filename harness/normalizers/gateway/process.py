@@ -15,7 +15,8 @@ from typing import IO, Final, cast
 
 from harness.errors import NormalizerLoadError
 from harness.workers import process_limits
-from harness.workers.descendants import kill_group
+from harness.workers.descendants import Descendants, kill_group
+from harness.workers.interruption import defer_interrupts
 
 _HOST: Final = "127.0.0.1"
 _START_SECONDS: Final = 180.0
@@ -69,13 +70,14 @@ class GatewayProcess:
             self.close()
         process_limits.renew(_START_SECONDS)
         try:
-            self._process = process = subprocess.Popen(  # noqa: S603 - the user's own command
-                self._words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            with defer_interrupts():  # an interrupt must find the process that it has to end
+                self._process = process = subprocess.Popen(  # noqa: S603 - the user's own command
+                    self._words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
         except (OSError, ValueError, IndexError) as error:
             raise NormalizerLoadError(str(error), where=self._where) from None
         output = cast("IO[bytes]", process.stdout)
@@ -108,12 +110,16 @@ class GatewayProcess:
         process, self._process = self._process, None
         if process is None:
             return
-        with suppress(OSError):
-            process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_STOP_SECONDS)
-        kill_group(process.pid)
-        process.wait()
+        started = Descendants(process.pid)  # also those that have left its process group
+        try:
+            with suppress(OSError):
+                process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_STOP_SECONDS)
+        finally:  # also at a second interrupt
+            kill_group(process.pid)
+            started.kill()
+            process.wait()
 
 
 def is_listening(host: str, port: int) -> bool:
