@@ -11,7 +11,7 @@ from harness.reporting.report import Filters, Report
 from harness.reporting.words import MEASURED
 from harness.verdicts.query_rows import BlameSplit
 from harness.verdicts.rankings import Ranked, RankedConversations, RankedRate, Rankings
-from harness.verdicts.statistics import percent
+from harness.verdicts.statistics import percent, percent_range
 
 FEW = 30
 NOT_DISTINGUISHABLE = "not distinguishable"
@@ -111,7 +111,7 @@ def _conversation_row(ranked: RankedConversations) -> ConversationRow:
         ranked,
         rank_text(ranked),
         percent(rate.k / rate.n),
-        f"{percent(ranked.low)} to {percent(ranked.high)}",
+        percent_range(ranked.low, ranked.high),
         rate.n < FEW,
         (
             _count_of_total(rate.turns - rate.broken_turns, rate.turns),
@@ -210,7 +210,7 @@ def board_row(ranked: Ranked, note: str = "", filters: Filters | None = None) ->
         place=rank_text(ranked),
         note=note,
         share=percent(share) if ranked.n else "not measured",
-        interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
+        interval=percent_range(ranked.low, ranked.high),
         parse_errors=blame_counts(ranked.parse_error),
         failed=blame_counts(ranked.failed),
         errors=_error_rate_text(ranked.parse_error_rate),
@@ -221,7 +221,7 @@ def board_row(ranked: Ranked, note: str = "", filters: Filters | None = None) ->
 def _error_rate_text(rate: RankedRate | None) -> ErrorRateText:
     if rate is None:
         return ErrorRateText()
-    share, interval = percent(rate.k / rate.n), f"{percent(rate.low)} to {percent(rate.high)}"
+    share, interval = percent(rate.k / rate.n), percent_range(rate.low, rate.high)
     return ErrorRateText(rate, rank_text(rate), share, interval)
 
 

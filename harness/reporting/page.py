@@ -133,7 +133,7 @@ PAGES: Final = (
         "clients",
         "Compare clients",
         (
-            Part("pair", "Two clients on the same bytes", pair_page, lambda it: len(it.names) > 1),
+            Part("pair", "Two clients on the same bytes", pair_page, lambda names: len(names) > 1),
             Part("normalizers", "Normalizers", normalizers_page, _is_ranked),
             Part("agents", "Agents", agents_page, _is_ranked),
             Part("peers", "Third-party libraries", peers_page, lambda view: view.total > 0),

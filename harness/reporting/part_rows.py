@@ -5,9 +5,9 @@ long value is shown from shortly before its first difference.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import groupby, zip_longest
-from typing import Final, TypeAlias
+from collections.abc import Collection, Iterable, Iterator
+from itertools import groupby
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -15,13 +15,31 @@ from harness.reporting.visible import Piece, pieces
 from harness.results.expectation import ALL_FIELDS, Field
 from harness.turns.turn import Turn
 
-_Pair: TypeAlias = tuple[str, str | None, str | None]
 Pieces: TypeAlias = tuple[Piece, ...]
+# Which values equal the expected one: the same text; any if "" is expected, or any that is there if
+# "*" is; the same JSON value, including key order and kinds of numbers; a text that contains it.
+_Equal: TypeAlias = Literal["same", "open", "any", "json", "contains"]
 
 _ABSENT: Final = (Piece("absent", "nothing"),)
 _WHOLE: Final = 800
 _BEFORE: Final = 120
 _FIELD: Final = 2_000
+# In reading order, by the field that is judged: a part of a turn, and the fields of that part.
+_FIELDS: Final[dict[Field, tuple[str, dict[str, _Equal]]]] = {
+    "reasoning": ("reasoning", {"": "same"}),
+    "text": ("text", {"": "same"}),
+    "calls": ("tool_calls", {"name": "same", "id": "open", "arguments": "json"}),
+    "rejected": (
+        "parse_errors",
+        {"name": "open", "id": "open", "error": "open", "snippet": "contains"},
+    ),
+    "finish": ("finish", {"reason": "same"}),
+    "finish_raw": ("finish", {"raw": "open"}),
+    "failure": ("failure", {"code": "any", "message": "contains"}),
+    "usage": ("usage", {"input_tokens": "same", "output_tokens": "same"}),
+}
+_PARTS: Final = tuple(dict.fromkeys(part for part, _ in _FIELDS.values()))
+_JUDGED_AS: Final = {part: field for field, (part, _) in reversed(_FIELDS.items())}
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -59,9 +77,9 @@ def differences(
     """
     return tuple(
         Difference(path, want, got)
-        for field, pairs in _FIELDS.items()
+        for field, (part, names) in _FIELDS.items()
         if field in judged
-        for path, want, got in pairs(expected, actual)
+        for path, want, got in _pairs(part, names, expected, actual)
     )
 
 
@@ -81,7 +99,7 @@ def part_rows(
             for name, text in fields
             if text and f"{part}.{name}".rstrip(".") not in different
         )
-        note = "" if _field_of(part) in judged else "not judged"
+        note = "" if _JUDGED_AS[part.partition("[")[0]] in judged else "not judged"
         parts.setdefault(part, []).extend([PartRow(part, same=same, note=note)] if same else [])
     return tuple(row for part in sorted(parts, key=_order) for row in parts[part])
 
@@ -129,119 +147,54 @@ def _value(text: str | None, at: int) -> Pieces:
     return (*before, *pieces(text[start:], limit=_WHOLE))
 
 
-_PARTS: Final = ("reasoning", "text", "tool_calls", "parse_errors", "finish", "failure", "usage")
-_JUDGED_AS: Final[dict[str, Field]] = {"tool_calls": "calls", "parse_errors": "rejected"}
-
-
 def _order(part: str) -> tuple[int, int]:
     name, _, index = part.partition("[")
     return _PARTS.index(name), int(index.rstrip("]") or 0)
 
 
-def _field_of(part: str) -> str:
-    name = part.partition("[")[0]
-    return _JUDGED_AS.get(name, name)
+def _parts(turn: Turn, name: str) -> dict[str, object]:
+    """Return path -> value of one part of `turn`, or of each item if the part is a list."""
+    value = getattr(turn, name)
+    if isinstance(value, tuple):
+        return {f"{name}[{index}]": each for index, each in enumerate(value)}
+    return {} if value is None else {name: value}
+
+
+def _text(value: object, name: str) -> str | None:
+    return None if value is None else str(getattr(value, name) if name else value)
 
 
 def _contents(turn: Turn, judged: Collection[Field]) -> dict[str, list[tuple[str, str]]]:
     """Return part of the turn -> the names and texts of its fields."""
-    found: dict[str, list[tuple[str, str]]] = {
-        "reasoning": [("", turn.reasoning)],
-        "text": [("", turn.text)],
-    }
-    for index, call in enumerate(turn.tool_calls):
-        fields = [("name", call.name), ("id", call.id), ("arguments", call.arguments)]
-        found[f"tool_calls[{index}]"] = fields
-    for index, error in enumerate(turn.parse_errors):
-        found[f"parse_errors[{index}]"] = [
-            (name, getattr(error, name)) for name in ("name", "id", "error", "snippet")
-        ]
-    if turn.finish:
-        found["finish"] = [("reason", str(turn.finish.reason)), ("raw", turn.finish.raw)]
-    if turn.failure:
-        found["failure"] = [("code", turn.failure.code), ("message", turn.failure.message)]
-    if turn.usage and "usage" in judged:
-        names = ("input_tokens", "output_tokens")
-        found["usage"] = [(name, str(getattr(turn.usage, name))) for name in names]
+    found: dict[str, list[tuple[str, str]]] = {}
+    for field, (part, names) in _FIELDS.items():
+        parts = {} if field == "usage" and field not in judged else _parts(turn, part)
+        for path, value in parts.items():
+            found.setdefault(path, []).extend((name, _text(value, name) or "") for name in names)
     return found
 
 
-def _calls(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    sides = zip_longest(expected.tool_calls, actual.tool_calls)
-    for index, (want, got) in enumerate(sides):
-        path = f"tool_calls[{index}]"
-        yield from _part(path, "name", want, got)
-        yield from _part(path, "id", want, got, open_if="")
-        if not (want and got and _same_json(want.arguments, got.arguments)):
-            yield from _part(path, "arguments", want, got)
+def _pairs(
+    part: str, names: dict[str, _Equal], expected: Turn, actual: Turn
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield the path and both texts of each field of a part that differs."""
+    wanted, given = _parts(expected, part), _parts(actual, part)
+    for path in wanted | given:
+        for name, equal in names.items():
+            want, got = _text(wanted.get(path), name), _text(given.get(path), name)
+            if want != got and not _are_equal(want, got, equal):
+                yield f"{path}.{name}".rstrip("."), want, got
 
 
-def _rejected(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    sides = zip_longest(expected.parse_errors, actual.parse_errors)
-    for index, (want, got) in enumerate(sides):
-        path = f"parse_errors[{index}]"
-        for name in ("name", "id", "error"):
-            yield from _part(path, name, want, got, open_if="")
-        if not (want and got and want.snippet in got.snippet):
-            yield from _part(path, "snippet", want, got)
-
-
-def _failure(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    want, got = expected.failure, actual.failure
-    yield from _part("failure", "code", want, got, open_if="*")
-    if not (want and got and want.message in got.message):
-        yield from _part("failure", "message", want, got)
-
-
-def _usage(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-    for name in ("input_tokens", "output_tokens"):
-        yield from _part("usage", name, expected.usage, actual.usage)
-
-
-def _turn_text(name: str) -> Callable[[Turn, Turn], Iterator[_Pair]]:
-    """Return a function that compares one field of the turn itself."""
-
-    def compare(expected: Turn, actual: Turn) -> Iterator[_Pair]:
-        want, got = getattr(expected, name), getattr(actual, name)
-        if want != got:
-            yield name, want, got
-
-    return compare
-
-
-_FIELDS: dict[Field, Callable[[Turn, Turn], Iterator[_Pair]]] = {
-    "text": _turn_text("text"),
-    "reasoning": _turn_text("reasoning"),
-    "calls": _calls,
-    "rejected": _rejected,
-    "finish": lambda want, got: _part("finish", "reason", want.finish, got.finish),
-    "finish_raw": lambda want, got: _part("finish", "raw", want.finish, got.finish, open_if=""),
-    "failure": _failure,
-    "usage": _usage,
-}
-
-
-def _part(
-    path: str,
-    name: str,
-    expected: msgspec.Struct | None,
-    actual: msgspec.Struct | None,
-    open_if: str | None = None,
-) -> Iterator[_Pair]:
-    """Yield the path and both texts of field `name` of a part of a turn, if the texts differ.
-
-    If the expected text is `open_if`, any actual text is allowed. If the actual object is missing,
-    such a field differs only if its text requires a value ("*").
-    """
-    want = None if expected is None else str(getattr(expected, name))
-    got = None if actual is None else str(getattr(actual, name))
-    is_open = open_if is not None and want == open_if and (got is not None or not open_if)
-    if want != got and not is_open:
-        yield f"{path}.{name}", want, got
+def _are_equal(want: str | None, got: str | None, equal: _Equal) -> bool:
+    if equal == "open" or want is None or got is None:
+        return equal == "open" and want == ""
+    if equal == "json":
+        return _same_json(want, got)
+    return want in got if equal == "contains" else equal == "any" and want == "*"
 
 
 def _same_json(one: str, other: str) -> bool:
-    """Whether two texts are the same JSON value, including key order and kinds of numbers."""
     try:
         return json.dumps(json.loads(one)) == json.dumps(json.loads(other))
     except (ValueError, RecursionError):

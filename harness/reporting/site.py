@@ -3,7 +3,6 @@
 Bundled recordings and unjudged cells count in no rate. Each file depends on the runs only.
 """
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,13 +17,14 @@ from harness.reporting.cell_index import RECORDINGS
 from harness.reporting.failures import Failure, failure_of
 from harness.reporting.page import render_site_page
 from harness.reporting.report import NamedRun
+from harness.reporting.text.files import Badge, json_text
 from harness.results.dialect_titles import DIALECT_TITLES
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import Run
 from harness.verdicts.causes import failing_causes
 from harness.verdicts.compare import Change, compare
-from harness.verdicts.statistics import Interval, percent, wilson
+from harness.verdicts.statistics import Interval, percent, percent_range, wilson
 
 MOST_CHANGES: Final = 100
 _ODD: Final = re.compile(r"[^a-z0-9.-]+")
@@ -54,7 +54,7 @@ class Rate(msgspec.Struct, frozen=True):
     @property
     def range(self) -> str:
         """The interval in percent."""
-        return f"{percent(self.interval.low)} to {percent(self.interval.high)}"
+        return percent_range(*self.interval)
 
     @property
     def message(self) -> str:
@@ -127,16 +127,14 @@ def site_files(runs: Sequence[NamedRun]) -> dict[str, str]:
     tables = tuple(_tables(clients))
     files = {
         "index.html": render_site_page("index", clients=clients, tables=tables, changes=changes),
-        "feed.json": _json(_feed(changes)),
+        "feed.json": json_text(_feed(changes)),
     }
     for each in clients:
         rate = each.newest.rate
         files[f"clients/{each.slug}.html"] = render_site_page("client", client=each)
-        files[f"badges/{each.slug}.svg"] = badge_svg("tool calls", rate.message, rate.colour)
-        files[f"badges/{each.slug}.json"] = _json(
-            {"schemaVersion": 1, "label": "tool calls", "message": rate.message}
-            | {"color": rate.colour}
-        )
+        badge = Badge("tool calls", rate.message, rate.colour)
+        files[f"badges/{each.slug}.svg"] = badge_svg(badge)
+        files[f"badges/{each.slug}.json"] = json_text(badge)
     return files
 
 
@@ -209,12 +207,10 @@ def _slug(name: str) -> str:
     return plain if plain == name else f"{plain or 'client'}-{digest}"
 
 
-def badge_svg(label: str, message: str, colour: str) -> str:
+def badge_svg(badge: Badge) -> str:
     """Return a badge as SVG, with the label at the left and the message at the right."""
-    left, right = (len(text) * _CHARACTER + _ROOM for text in (label, message))
-    return render_site_page(
-        "badge", label=label, message=message, colour=colour, left=left, right=right
-    )
+    left, right = (len(text) * _CHARACTER + _ROOM for text in (badge.label, badge.message))
+    return render_site_page("badge", badge=badge, left=left, right=right)
 
 
 def _feed(changes: Sequence[SiteChange]) -> dict[str, Any]:
@@ -231,7 +227,3 @@ def _feed(changes: Sequence[SiteChange]) -> dict[str, Any]:
         for each in reversed(changes)
     ]
     return {"version": "https://jsonfeed.org/version/1.1", "title": "Verdicts", "items": items}
-
-
-def _json(value: dict[str, Any]) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"

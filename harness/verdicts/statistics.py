@@ -36,6 +36,11 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
+def percent_range(low: float, high: float) -> str:
+    """Return an interval of shares as percentages, such as `2.1 % to 9.8 %`."""
+    return f"{percent(low)} to {percent(high)}"
+
+
 def wilson(k: float, n: float) -> Interval:
     """Return the Wilson 95 % score interval of `k` successes in `n` trials; (0, 1) if `n` is 0.
 

@@ -13,7 +13,7 @@ import msgspec
 from harness.reporting.report import NamedRun, Report
 from harness.verdicts.flips import CellHistory, flipped_cells
 from harness.verdicts.rankings import Ranked, Rankings, rankings
-from harness.verdicts.statistics import percent
+from harness.verdicts.statistics import percent, percent_range
 
 MAX_NAMES: Final = 24
 MAX_FLIPPED: Final = 200
@@ -201,7 +201,7 @@ def _point(label: str, ranked: Ranked, x: float) -> Point:
         k=ranked.k,
         n=ranked.n,
         share=percent(share),
-        interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
+        interval=percent_range(ranked.low, ranked.high),
         x=x,
         y=_y(share),
         low=_y(ranked.low),

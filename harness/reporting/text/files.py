@@ -133,7 +133,8 @@ def badge(run: Run, gate: Gate) -> Badge:
 Kind = Literal["markdown", "junit", "csv", "badge", "json", "agent"]
 
 
-def _json(value: object) -> str:
+def json_text(value: object) -> str:
+    """Return `value` as indented JSON that ends in a newline."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
 
 
@@ -149,8 +150,8 @@ _WRITERS: dict[Kind, Callable[[Run, Summary], dict[str, str]]] = {
         "turns.csv": turns_csv(run),
         "rankings.csv": rankings_csv(summary.rankings),
     },
-    "badge": lambda run, summary: {"badge.json": _json(badge(run, summary.gate))},
-    "json": lambda _, summary: {"summary.json": _json(summary)},
+    "badge": lambda run, summary: {"badge.json": json_text(badge(run, summary.gate))},
+    "json": lambda _, summary: {"summary.json": json_text(summary)},
     "agent": _agent_files,
 }
 KINDS: tuple[Kind, ...] = ("markdown", *_WRITERS)

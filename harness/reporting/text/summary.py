@@ -14,7 +14,7 @@ from harness.reporting.text.terminal import tables
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text
 from harness.results.run import Run
 from harness.verdicts.gate import RuleVerdict, Summary
-from harness.verdicts.statistics import percent
+from harness.verdicts.statistics import percent, percent_range
 from harness.wording import pluralize
 
 # GitHub rejects a step summary over 1 MiB; a readable one needs less than a fifth of that.
@@ -106,7 +106,7 @@ def _rule(rule: RuleVerdict) -> tuple[str, ...]:
         rule.verdict,
         f"{rule.k}/{rule.n}",
         "-" if rule.rate is None else percent(rule.rate),
-        f"{percent(rule.low)} to {percent(rule.high)}",
+        percent_range(rule.low, rule.high),
         " ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
         + f", {rule.basis}",
     )

@@ -10,9 +10,7 @@ const CASE_LINK = 'a[href^="#case/"]';
 const routeOf = (link) => link.hash.slice(1).split(/[?@]/)[0];
 const tableOf = (params) => all(`table[data-table="${CSS.escape(params.get("list") ?? "")}"]`).find((each) => !each.closest("details.case"));
 const filtered = (data, route, params) => {
-  const [named, way] = (params.get("sort") ?? "outcome:up").split(":");
-  const column = Object.hasOwn(data.columns, named) ? named : "outcome";
-  const { found } = select(data, params.get("q") ?? "", column, way === "down");
+  const { found } = chosenRows(data, params);
   const name = nameOf(route);
   return { at: found.findIndex((row) => data.cell(row) === name), total: found.length, link: (to) => anchor(data.cell(found[to])) };
 };

@@ -50,9 +50,12 @@ const rowsOf = (data, terms) => {
   for (let row = 0; row < data.count; row += 1) if (terms.every((term) => term.matches(row))) found.push(row);
   return found;
 };
-const select = (data, text, column, down) => {
-  const terms = parseQuery(data, text);
-  return { terms, found: ordered(data, rowsOf(data, terms), column, down) };
+// The rows that the parameters of a link choose, in their order.
+const chosenRows = (data, params) => {
+  const [named, way] = (params.get("sort") ?? "outcome:up").split(":");
+  const column = Object.hasOwn(data.columns, named) ? named : "outcome";
+  const terms = parseQuery(data, params.get("q") ?? "");
+  return { terms, column, down: way === "down", found: ordered(data, rowsOf(data, terms), column, way === "down") };
 };
 // A stable sort by code: values are sorted already, so codes are ranks.
 const ordered = (data, found, column, down) => {

@@ -44,9 +44,7 @@ const replays = {
     if (!this.input) this.start();
     const text = params.get("q") ?? "";
     if (this.input.value !== text) this.input.value = text;
-    const [named, way] = (params.get("sort") ?? "outcome:up").split(":");
-    const column = Object.hasOwn(this.data.columns, named) ? named : "outcome";
-    const { terms, found } = select(this.data, text, column, way === "down");
+    const { terms, found, column, down } = chosenRows(this.data, params);
     this.found = found;
     const pages = Math.max(1, Math.ceil(found.length / PAGE));
     const page = Math.min(pages, Math.max(1, Number(params.get("p")) || 1));
@@ -55,7 +53,7 @@ const replays = {
     this.table.tBodies[0].replaceChildren(...(shown.length ? shown : [this.empty(terms)]));
     label(this.table);
     hideColumns(this.table, params);
-    markSorted(this.table, this.table.querySelector(`th[data-column="${column}"]`), way === "down");
+    markSorted(this.table, this.table.querySelector(`th[data-column="${column}"]`), down);
     const unknown = terms.map((term) => term.unknown).filter(Boolean);
     const noted = unknown.length ? `; unknown field ${unknown.join(", ")}` : "";
     const listed = this.data.leftOut ? "listed cells" : "cells";
