@@ -68,7 +68,7 @@ _STRINGS = (
     "“quoted”",
 )
 _VALUES: tuple[dict[str, object], ...] = (
-    *({"path": it} for it in _STRINGS),
+    *(dict[str, object](path=it) for it in _STRINGS),
     {},
     {"count": -7, "ok": False},
     {"tags": []},

@@ -84,8 +84,8 @@ def _fits(expected: ExpectedReport, error: ParseError) -> bool:
 def _unknown_in_text(evidence: ConversationEvidence) -> Iterator[list[str]]:
     """Yield, for each turn, the names of the unknown tools that calls in its text name.
 
-    An agent may answer such a call as one of the API's field, with a result that says that there
-    is no such tool, in place of a parse error and a retry.
+    An agent may answer such a call like a call in the field of the API: with a result that says
+    that the tool is unknown, in place of a parse error and a retry.
     """
     known = {tool.name for tool in evidence.task.tools}
     is_text = PROMPTS[evidence.task.prompt].describes_tools
