@@ -88,6 +88,29 @@ OPEN: dict[str, tuple[Json, ...]] = {
 }
 
 
+def _without_places(*events: Json) -> list[Json]:
+    return [{k: v for k, v in each.items() if k != "output_index"} for each in events]
+
+
+def test_items_without_places_are_told_apart_by_their_ids() -> None:
+    """llama.cpp sends no `output_index`; each item and each of its deltas has the item's id."""
+    two = (added(function()), piece(OSLO), done(function(OSLO)))
+    found = reading(*_without_places(*two), completed())
+    assert calls_of(found) == ONE
+    assert "RESP-OUTPUT-INDEX-LOST" in found.quirks
+
+
+NOWHERE = (
+    *_without_places({**piece(OSLO), "item_id": None}),
+    {**piece(OSLO), "output_index": "0"},
+)
+
+
+@each_row("delta", NOWHERE)
+def test_a_delta_without_place_and_id_leaves_the_calls_open(delta: Json) -> None:
+    assert calls_of(reading(added(function()), delta, completed())) is None
+
+
 @each_row("quirk", OPEN)
 def test_deviations_that_leave_the_calls_open(quirk: str) -> None:
     found = reading(*OPEN[quirk], completed())

@@ -30,6 +30,13 @@ PARTS: Final = {
     "summary_text": ("summary", "text"),
     "reasoning_text": ("reasoning", "text"),
 }
+# Kind of text -> the type of the item that contains it.
+ITEMS_OF_TEXT: Final = {
+    "text": "message",
+    "refusal": "message",
+    "summary": "reasoning",
+    "reasoning": "reasoning",
+}
 
 
 class Item(OpenCall):

@@ -19,6 +19,7 @@ from harness.dialects.kit.oracle.values import (
 )
 from harness.dialects.openai_responses.oracle.item import (
     CALLS,
+    ITEMS_OF_TEXT,
     Item,
     given_content,
     is_server_run,
@@ -29,14 +30,6 @@ from harness.turns.oracle_reading import CallReading, SealedReading
 
 # A provider calls its server tools in the same form.
 _UNDECLARED = "a custom call of a tool that neither request nor response declares"
-# Kind of text -> the type of the item that contains it.
-_SPOKEN = ("message", "reasoning")
-_ITEMS_OF_TEXT = {
-    "text": "message",
-    "refusal": "message",
-    "summary": "reasoning",
-    "reasoning": "reasoning",
-}
 
 
 class ItemTable(OpenCalls[int, Item]):
@@ -78,10 +71,9 @@ class ItemTable(OpenCalls[int, Item]):
 
     def added(self, event: Json, offset: int) -> None:
         """Process `response.output_item.added`."""
-        value = self._value(event, offset)
-        place = self._place(event, offset)
-        if value is None or place is None:
+        if (found := self._placed(event, offset)) is None:
             return
+        place, value = found
         if not self._is_free(place, value):
             if not self._is_aside(place, value, offset):
                 self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
@@ -98,10 +90,9 @@ class ItemTable(OpenCalls[int, Item]):
 
     def done(self, event: Json, offset: int) -> None:
         """Process `response.output_item.done`."""
-        value = self._value(event, offset)
-        place = self._place(event, offset)
-        if value is None or place is None:
+        if (found := self._placed(event, offset)) is None:
             return
+        place, value = found
         if self._is_free(place, value):
             is_first = place not in self._calls
             item = self._open(place, value, offset)
@@ -116,7 +107,7 @@ class ItemTable(OpenCalls[int, Item]):
 
     def piece(self, kind: str, event: Json, offset: int) -> None:
         """Process a delta of a text."""
-        item = self._of(event, _ITEMS_OF_TEXT.get(kind, kind), offset)
+        item = self._of(event, ITEMS_OF_TEXT.get(kind, kind), offset)
         piece = event.get("delta")
         if item is None or not isinstance(piece, str):
             self._notes.ambiguous("EVENT-GLUED", offset, text=True)
@@ -125,7 +116,7 @@ class ItemTable(OpenCalls[int, Item]):
 
     def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
         """Process a complete part. Its text counts if the item had no deltas."""
-        item = self._of(event, _ITEMS_OF_TEXT.get(kind, kind), offset)
+        item = self._of(event, ITEMS_OF_TEXT.get(kind, kind), offset)
         text = event.get(field)
         if item is None or not isinstance(text, str):
             self._notes.ambiguous("EVENT-GLUED", offset, text=True)
@@ -155,7 +146,8 @@ class ItemTable(OpenCalls[int, Item]):
         if item is not None and item.kind != kind == "function_call":
             # Arguments under the index of another item belong to no opened call.
             self._notes.harmless("RESP-OUTPUT-INDEX-LOST", offset)
-            return self._calls.setdefault(-1 - event["output_index"], Item({"type": kind}, offset))
+            place = next(at for at, each in self._calls.items() if each is item)
+            return self._calls.setdefault(-1 - place, Item({"type": kind}, offset))
         if item is None or item.kind != kind:
             self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return None
@@ -343,19 +335,32 @@ class ItemTable(OpenCalls[int, Item]):
 
     # Which item
 
-    def _value(self, event: Json, offset: int) -> Json | None:
+    def _placed(self, event: Json, offset: int) -> tuple[int, Json] | None:
         value = event.get("item")
-        if isinstance(value, dict):
-            return value
-        self._notes.unreadable("EVENT-GLUED", offset)
-        return None
+        if not isinstance(value, dict):
+            self._notes.unreadable("EVENT-GLUED", offset)
+            return None
+        place = self._place(event, offset, text_or_empty(value.get("id")))
+        return None if place is None else (place, value)
 
-    def _place(self, event: Json, offset: int) -> int | None:
+    def _place(self, event: Json, offset: int, item_id: str) -> int | None:
+        """Return the `output_index` of an event; without one, the place of the item `item_id`.
+
+        llama.cpp sends no `output_index`. Its items and their deltas have ids, which say as much.
+        """
         place = event.get("output_index")
         if is_index(place):
             return place
-        self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
-        return None
+        if "output_index" in event or not item_id:
+            self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
+            return None
+        self._notes.harmless("RESP-OUTPUT-INDEX-LOST", offset)
+        place = self._place_of(item_id)
+        return max(self._calls, default=-1) + 1 if place is None else place
+
+    def _place_of(self, item_id: str) -> int | None:
+        same = (at for at, each in self._calls.items() if item_id and each.item_id == item_id)
+        return next(same, None)
 
     def _is_free(self, place: int, value: Json) -> bool:
         """Return whether the item `value` may begin at `place`, where only its deltas may be."""
@@ -368,7 +373,7 @@ class ItemTable(OpenCalls[int, Item]):
         Its id and its type show that it is not that item, and it has no content of the turn.
         """
         item_id, other = text_or_empty(value.get("id")), self._calls[place].item_id
-        is_ours = value.get("type") in CALLS or value.get("type") in _SPOKEN
+        is_ours = value.get("type") in CALLS or value.get("type") in ITEMS_OF_TEXT.values()
         if is_ours or not (item_id and other and item_id != other):
             return False
         self._notes.server_tool("RESP-OUTPUT-INDEX-LOST", offset)
@@ -376,21 +381,19 @@ class ItemTable(OpenCalls[int, Item]):
 
     def _of(self, event: Json, kind: str, offset: int) -> Item | None:
         """Return the item of a delta, which is of type `kind` if no event announced it so far."""
-        place = self._place(event, offset)
+        item_id = text_or_empty(event.get("item_id"))
+        place = self._place(event, offset, item_id)
         if place is None:
             return None
-        item_id = text_or_empty(event.get("item_id"))
-        item = self._calls.get(place)
-        same = (each for each in self._calls.values() if item_id and each.item_id == item_id)
-        if item is None and (moved := next(same, None)) is not None:
+        item, known = self._calls.get(place), self._place_of(item_id)
+        if item is None and known is not None:
             self._notes.harmless("DELTA-INDEX-CHANGES", offset)
-            item = moved
+            item = self._calls[known]
         elif item is None:
             item = self._calls[place] = Item({"type": kind, "id": item_id}, offset)
             item.announced, item.resumed = False, self.resumed
         if item_id and item.item_id and item_id != item.item_id:
-            # The index identifies the item, unless several share it.
-            others = any(other.item_id == item_id for other in self._calls.values())
+            others = known is not None  # the index identifies the item, unless several share it
             self._notes.ambiguous("RESP-ITEM-ID-CHANGES", offset, text=others, calls=others)
         elif not item_id:
             self._notes.harmless("RESP-ITEM-ID-ABSENT", offset)
