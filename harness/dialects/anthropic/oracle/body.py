@@ -241,8 +241,9 @@ class AnthropicOracle(Oracle):
         if calls and word == "end_turn":
             self.notes.harmless("ANT-ENDTURN-WITH-TOOL", 0)
         if calls and blocks[-1] is calls[-1] and word.casefold() in _STOPPED_INSIDE:
-            # A readable input does not show whether the call is complete.
+            # A readable input does not show whether the call is complete. Any other one does.
             readable = read_arguments(calls[-1].arguments).value is not None
-            self.notes.ambiguous("ANT-BUFFERED-MAXTOKENS", 0, calls=readable)
+            quirk = "ANT-BUFFERED-MAXTOKENS" if readable else "FINISH-LENGTH-WITH-CALL"
+            self.notes.ambiguous(quirk, 0, calls=readable)
         if self.meaning is FinishReason.OTHER and not all(c.arguments for c in calls):
             self.notes.ambiguous("ANT-EMPTY-INPUT", 0, calls=True)
