@@ -120,6 +120,14 @@ def test_a_gateway_that_asks_another_api_is_not_judged(tmp_path: Path) -> None:
     assert "asked /v1/messages (anthropic)" in str(result.unsupported)  # type: ignore[attr-defined]
 
 
+def test_a_gateway_that_answers_no_plain_text_is_an_error_and_not_judged(tmp_path: Path) -> None:
+    script = tmp_path / "failing.py"
+    script.write_text(FAILING)
+    command = f"{sys.executable} {script} {{port}} {{upstream}}"
+    with pytest.raises(NormalizerLoadError, match="plain text with HTTP 500: no headers"):
+        _judge(REQUESTS[0], "http://127.0.0.1:{port}/v1/chat/completions", command)
+
+
 def test_a_gateway_that_does_not_run_is_an_error() -> None:
     url = f"http://127.0.0.1:{free_port()}/v1/messages upstream={free_port()}"
     with pytest.raises(NormalizerLoadError, match="nothing listens there"):
@@ -202,6 +210,22 @@ def test_gateway_that_drops_retry_after_is_found_and_nothing_else(tmp_path: Path
     }
     rules = {name: [each.rule for each in result.findings] for name, result in found.items()}  # type: ignore[attr-defined]
     assert rules == {"rate-limited": ["TIME-RETRY-AFTER"], "status-500": []}
+
+
+# A gateway whose installation is broken, as reported of a gateway with another release of its
+# server: https://github.com/Portkey-AI/gateway/issues/1389
+FAILING = """
+import http.server, sys
+
+class Failing(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(500)
+        self.end_headers()
+        self.wfile.write(b"no headers")
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Failing).serve_forever()
+"""
 
 
 # A gateway that starts another process outside its group, and never listens. It interrupts who

@@ -10,8 +10,9 @@ addition what arrived upstream and whether the answer keeps the contract of B.
 import atexit
 import http.client
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache
+from http import HTTPStatus
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -37,6 +38,8 @@ from harness.workers import process_limits
 
 __all__ = ["UNOFFERED", "gateway_normalizer", "question_in"]
 
+_PLAIN_QUESTIONS: Final = 2
+_SHOWN: Final = 160
 # What a client of the front does not ask for, so that no server answers so.
 UNOFFERED = frozenset(
     (
@@ -130,6 +133,7 @@ class _Gateway:
         self._upstream: Upstream | None = None
         self._process: GatewayProcess | None = None
         self._url = settings.url.replace("{model}", settings.model)
+        self._answers = False  # a plain question, at least once
         self.latest: Exchange | None = None
         self.reader = _reader(settings)
 
@@ -179,7 +183,14 @@ class _Gateway:
             self._warm_up()
 
     def _warm_up(self) -> None:
-        """Send one question that is not judged: some gateways load on the first what they need."""
+        """Send plain questions that are not judged, until one is answered.
+
+        Some gateways load on the first what they need. If a gateway never answers a plain stream,
+        its installation or its configuration is at fault, and each cell would accuse it of that.
+
+        Raises:
+            NormalizerLoadError: it answers each with an error status.
+        """
         asked = DIALECTS[self._settings.asks]
         if "" not in asked.request_forms:
             return
@@ -188,9 +199,23 @@ class _Gateway:
         body = b"".join(asked.write(said, asked.writer_options()))
         kind = (("content-type", asked.content_type),)
         plain = Interaction(request, 200, kind, body, (), dialect=asked.name)
-        process_limits.renew(SECONDS)
-        with suppress(GatewayError):
-            self._exchange(plain, iter([body]))
+        for _ in range(_PLAIN_QUESTIONS):
+            process_limits.renew(SECONDS)
+            try:
+                exchange = self._exchange(plain, iter([body]))
+            except GatewayError:
+                return  # the cell says what is wrong
+            if exchange.not_played or exchange.answer.status < HTTPStatus.BAD_REQUEST:
+                self._answers = True
+            if self._answers:
+                return
+        answer = exchange.answer
+        shown = answer.body[:_SHOWN].decode("utf-8", "replace")
+        raise NormalizerLoadError(
+            f"it answers a plain text with HTTP {answer.status}: {shown}",
+            where=self._url,
+            hint="Its installation or its configuration is at fault, so no cell is judged.",
+        )
 
     def normalize(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
         """Send the question to the gateway, and yield the deltas of its answer."""
