@@ -143,6 +143,13 @@ def _rejecting(most: int) -> Normalize:
     return normalize
 
 
+@pytest.mark.parametrize("area", ["gemini-live", "realtime", "responses-websocket"])
+def test_a_client_that_crashes_over_the_call_of_a_session_fails(area: str) -> None:
+    (subject,) = (it for it in shipped_subjects() if it.id == f"{area}/parallel")
+    crashing = replace(reference.normalizer, normalize=_crash)
+    assert judge_subject(subject, crashing, cuts="whole")[0].outcome is Outcome.CRASH
+
+
 @pytest.mark.parametrize("kind", ["gateway", "sdk"])
 def test_a_client_that_keeps_more_of_a_turn_has_no_worse_outcome(kind: ClientKind) -> None:
     steps = (_crash, _fail, _rejecting(99), _rejecting(1), reference.normalize)

@@ -10,6 +10,7 @@ import math
 import re
 import warnings
 from collections.abc import Hashable, Iterable
+from http import HTTPStatus
 from typing import Any, Final, NoReturn
 
 from harness.dialects.table import DIALECTS
@@ -36,7 +37,6 @@ _TRAILING_MARKUP: Final = re.compile(r"(?<=\})\s*(?:</[\w:|-]+>\s*)+\Z")
 _TRAILING_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[}\]])', re.DOTALL)
 # Python's parser needs memory for each bracket.
 _LONGEST_LITERAL: Final = 10_000
-_FIRST_ERROR: Final = 400
 # The code of a body whose events belong to another API.
 _OTHER_API: Final = "unknown_envelope"
 _EVENT_STREAM: Final = "text/event-stream"
@@ -46,10 +46,14 @@ def answer_of(evidence: TurnEvidence) -> Came:
     """Return "no-answer" if the server sent a success status without any event of the API."""
     interaction = evidence.interaction
     row = DIALECTS.get(interaction.dialect)
-    event = _EVENT if row is None or row.content_type == _EVENT_STREAM else _OBJECT
+    is_stream = interaction.status != HTTPStatus.SWITCHING_PROTOCOLS and (
+        row is None or row.content_type == _EVENT_STREAM
+    )
+    # A WebSocket's messages are objects, whatever the API sends over HTTP.
+    event = _EVENT if is_stream else _OBJECT
     is_found = event.search(interaction.body) or is_reframed(interaction)
     is_event = is_found and evidence.expectation.failure != _OTHER_API
-    return "no-answer" if interaction.status < _FIRST_ERROR and not is_event else ""
+    return "no-answer" if interaction.status < HTTPStatus.BAD_REQUEST and not is_event else ""
 
 
 def as_sent(*, is_sent: bool) -> Came:

@@ -351,12 +351,12 @@ class ItemTable(OpenCalls[int, Item]):
         place = event.get("output_index")
         if is_index(place):
             return place
-        if "output_index" in event or not item_id:
+        known = self._place_of(item_id)
+        if "output_index" in event or not item_id or (known is None and "item" not in event):
             self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
             return None
         self._notes.harmless("RESP-OUTPUT-INDEX-LOST", offset)
-        place = self._place_of(item_id)
-        return max(self._calls, default=-1) + 1 if place is None else place
+        return max(self._calls, default=-1) + 1 if known is None else known
 
     def _place_of(self, item_id: str) -> int | None:
         same = (at for at, each in self._calls.items() if item_id and each.item_id == item_id)
