@@ -124,7 +124,7 @@ def init_command(target: str | None, *, name: str) -> None:
     CLIENT is the module:callable of a normalizer, the name of a bundled adapter, such as
     openai-sdk, or gateway:URL, an endpoint of a gateway. Default: a new file that you complete, in
     the language of the repository: conformance_client.py, or a driver if there is a package.json,
-    go.mod, Cargo.toml, pom.xml, build.gradle or *.csproj. The other files are the table
+    go.mod, Cargo.toml, pom.xml, build.gradle or a project of .NET. The other files are the table
     [tool.harness] in pyproject.toml, or harness.toml for another language, a test in Python, a
     workflow of GitHub Actions, and a first scenario with its cassette. Existing files are kept.
     """
