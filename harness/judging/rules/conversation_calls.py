@@ -7,6 +7,7 @@ from harness.judging.conversations.evidence import ConversationEvidence, convers
 from harness.judging.conversations.script import ExpectedExecution
 from harness.judging.conversations.session import Execution, json_or_repr
 from harness.judging.rule import Violation
+from harness.judging.rules.conversation_told import tells_what_did_not_run
 from harness.results.outcome import Outcome
 
 
@@ -48,12 +49,12 @@ def _is_serial(evidence: ConversationEvidence) -> bool:
     """Return whether the agent ran one call of each turn, as the provider's capabilities allow.
 
     If a provider does not support parallel calls, an agent may answer the others of a turn with
-    the request to repeat them alone.
+    the request to repeat them alone. It may not drop them silently.
     """
     if evidence.task.capabilities.supports_parallel_tools:
         return False
     ran = Counter(execution.after for execution in evidence.executions)
-    return bool(ran) and max(ran.values()) == 1
+    return bool(ran) and max(ran.values()) == 1 and tells_what_did_not_run(evidence)
 
 
 @conversation_rule("CONV-CALL-ORDER", Outcome.MISMATCH)

@@ -93,13 +93,31 @@ def _value_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
 )
 def _not_run_told(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index, request, added in _next_messages(evidence):
-        if not _has_unrun_call(evidence, index, request):
-            continue
-        words = _own_words(evidence, request, map(text_of, added))
-        if words < _FEWEST_WORDS:
+        if _has_unrun_call(evidence, index, request) and not _is_told(evidence, request, added):
             expected = "words that say why a call of the last reply did not run"
             found = " / ".join(map(text_of, added)) or "no message"
             yield Violation(f"requests[{index + 1}].messages", expected, found)
+
+
+def tells_what_did_not_run(evidence: ConversationEvidence) -> bool:
+    """Return whether the model was told of each turn with a call that did not run.
+
+    If the task limits the number of messages, that cannot be seen, and does not count as told.
+    """
+    told = {
+        index
+        for index, request, added in _next_messages(evidence)
+        if _is_told(evidence, request, added)
+    }
+    return all(
+        index in told
+        for index, request in enumerate(evidence.requests)
+        if _has_unrun_call(evidence, index, request)
+    )
+
+
+def _is_told(evidence: ConversationEvidence, request: RequestEvidence, added: list[object]) -> bool:
+    return _own_words(evidence, request, map(text_of, added)) >= _FEWEST_WORDS
 
 
 @conversation_rule("CONV-USER-TOLD", Outcome.MISMATCH, yields_to=(*_ENDS, "CONV-ANSWER"))

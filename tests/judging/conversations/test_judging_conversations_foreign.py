@@ -15,6 +15,7 @@ from harness.judging.judge import OwnTurns
 from harness.project import Role
 from harness.results.conversation import Conversation, Ending, TurnMeta, TurnRecord
 from harness.turns.deltas import ParseError
+from harness.turns.messages import user
 from tests.judging.conversations.conversation_samples import (
     OSLO,
     Talk,
@@ -146,25 +147,33 @@ def test_an_exception_for_a_body_without_an_answer(
     assert found["CONV-NO-CRASH"] == {"MUST" if is_answer else SHOULD[role]}
 
 
-def asking_for_one(role: Role) -> Agent:
-    """Return an agent that runs the first call of a turn and refuses the others."""
+def asking_for_one(told: str, role: Role) -> Agent:
+    """Return an agent that runs the first call of a turn, and says `told` of the others."""
 
     def converse(task: Task) -> Conversation:
         talk = Talk(task)
         turn = talk.ask()
         talk.run(replace(turn, tool_calls=turn.tool_calls[:1]))
+        talk.messages += [user(told)] if told else []
         return talk.end(talk.ask())
 
     return Agent("sample", converse, role=role)
 
 
 @ROLES
-@pytest.mark.parametrize(("parallel", "may_refuse"), [(False, True), (True, False)])
+@pytest.mark.parametrize(
+    ("parallel", "told", "may_refuse"),
+    [
+        (False, "Only one call ran; please repeat the others alone.", True),
+        (False, "", False),  # the calls are lost silently
+        (True, "Only one call ran; please repeat the others alone.", False),
+    ],
+)
 def test_one_call_of_a_turn_if_the_provider_takes_no_more(
-    role: Role, *, parallel: bool, may_refuse: bool
+    role: Role, told: str, *, parallel: bool, may_refuse: bool
 ) -> None:
     script = a_script(executed=(OSLO, BERGEN), capabilities={"supports_parallel_tools": parallel})
-    found = levels(asking_for_one(role), script, calls(OSLO, BERGEN), says("4 degrees."))
+    found = levels(asking_for_one(told, role), script, calls(OSLO, BERGEN), says("4 degrees."))
     assert found["CONV-CALL-LOST"] == {LEVEL[role] if may_refuse else "MUST"}
 
 
