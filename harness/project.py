@@ -240,17 +240,16 @@ def _places(start: str) -> tuple[tuple[Path, str], ...]:
 @lru_cache(maxsize=16)
 def _read(path: str, _modified: int, _size: int) -> Table | None:
     tables = load_toml_file(Path(path), most=MAX_BYTES)
-    if Path(path).name == PLAIN_FILE:
-        plain = convert(tables, Table, path)
-        _check(plain, path)
-        return plain
-    tool = tables.get("tool")
-    table = tool.get("harness") if isinstance(tool, dict) else None
-    if isinstance(tool, dict) and table is None:
-        _refuse_misspelt(tool, path)
-    if table is None:
-        return None
-    where = f"{path}: [tool.harness]"
+    table: object = tables
+    where = path
+    if Path(path).name == FILE:
+        tool = tables.get("tool")
+        table = tool.get("harness") if isinstance(tool, dict) else None
+        if isinstance(tool, dict) and table is None:
+            _refuse_misspelt(tool, path)
+        if table is None:
+            return None
+        where = f"{path}: [tool.harness]"
     found = convert(table, Table, where)
     _check(found, where)
     return found

@@ -14,6 +14,7 @@ from harness.judging.replaying import Cuts
 from harness.normalizers.client import client_normalizer
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
+from harness.runs.filters import globs_of
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -79,9 +80,10 @@ def check_plain(name: str, filters: str) -> tuple[Check, ...]:
 
     Raises:
         NormalizerLoadError: the client cannot be loaded.
+        UsageError: the filters are not `key:glob`.
     """
     client = load_normalizer(name)
-    globs = [word.partition(":")[2] for word in filters.split() if word.startswith("dialect:")]
+    globs = globs_of(filters, "dialect")
     chosen = (it for it in sorted(client.dialects) if all(fnmatchcase(it, each) for each in globs))
     return tuple(_check_dialect(name, DIALECTS[each], client) for each in chosen)
 

@@ -97,7 +97,7 @@ class _Client(msgspec.Struct, frozen=True):
     """The client under test for which the files are written.
 
     Fields:
-        target: the client as `module:callable`.
+        target: the client as `module:callable`, `gateway:URL` or `client:COMMAND`.
         dialects: the dialects of the client; empty if it cannot be imported yet.
         extra: the extra of this package that installs its dependencies; "" for none.
         problem: why the client cannot be imported yet; "" if it can.
@@ -132,7 +132,8 @@ def init_command(target: str | None, *, name: str) -> None:
     require_writable(root, "Change to a folder that can be written to.")
     starter = starter_for(root) if target is None else None
     client = _client(f"client:{starter.command}") if starter else _client(target)
-    packages, toolchain = _packages(root, client), starter.toolchain if starter else ""
+    packages = _packages(root, client, is_python=starter is None)
+    toolchain = starter.toolchain if starter else ""
     workflow = _WORKFLOW.format(packages=packages, toolchain=toolchain)
     new = starter.texts if starter else {} if target else {f"{_SKELETON}.py": _CLIENT}
     test = {} if starter else {"tests/test_conformance.py": _TEST.format(name=name)}
@@ -173,11 +174,11 @@ def _client(target: str | None) -> _Client:
     return _Client(spec, tuple(sorted(found.dialects)), found.extra)
 
 
-def _packages(root: Path, client: _Client) -> str:
+def _packages(root: Path, client: _Client, *, is_python: bool) -> str:
     """Return the packages for pip: this package, and the repository if it is a package itself."""
     extra = f" '{DISTRIBUTION}[{client.extra}]'" if client.extra else ""
     ours = f'"{install_address()}"{extra}'
-    if client.target.startswith(_COMMAND):
+    if not is_python:
         return ours
     table = _toml(root / FILE)
     is_package = "project" in table or "build-system" in table or (root / "setup.py").exists()
@@ -191,7 +192,7 @@ def _toml(path: Path) -> dict[str, Any]:
 def _add_table(path: Path, client: _Client, name: str) -> None:
     """Append [tool.harness] to the file, unless it has one; or write harness.toml."""
     if path.name == PLAIN_FILE:
-        _write_new(Path(path.name), _table_text(client, name).replace("[tool.harness]\n", "", 1))
+        _write_new(Path(path.name), _table_text(client, name, ""))
         return
     tool = _toml(path).get("tool")
     if isinstance(tool, dict) and "harness" in tool:
@@ -200,21 +201,22 @@ def _add_table(path: Path, client: _Client, name: str) -> None:
     before = read_file(path).decode() if path.is_file() else ""
     gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
     with writing(path):
-        write_file(path, f"{before}{gap}{_table_text(client, name)}".encode())
+        write_file(path, f"{before}{gap}{_table_text(client, name, 'tool.harness')}".encode())
     click.echo(f"wrote  {path.name}: [tool.harness]")
 
 
-def _table_text(client: _Client, name: str) -> str:
+def _table_text(client: _Client, name: str, table: str) -> str:
+    """Return the declarations in `table`, or at the top of a file if it is ""."""
     lines = [
-        "[tool.harness]",
+        *([f"[{table}]"] if table else []),
         'paths = ["bundled", "scenarios"]',
         'set = "smoke"  # few streams that show most faults; remove the line to play all of them',
         'cuts = "quick"  # "standard" splits each body in more places, and takes longer',
     ]
     if len(client.dialects) == 1:
         lines.append(f'select = "dialect:{client.dialects[0]}"')
-    table = "" if client.target.startswith(_COMMAND) else "tool.harness."
-    lines += ["", f"[{table}normalizers.{name}]", f'target = "{client.target}"']
+    inner = ".".join(filter(None, (table, "normalizers", name)))
+    lines += ["", f"[{inner}]", f'target = "{client.target}"']
     if client.target.startswith(_GATEWAY):
         lines += [
             'dialects = ["openai-chat"]  # what the gateway asks',

@@ -53,6 +53,15 @@ def selects_models(words: str) -> bool:
     return any(word.startswith(_ABOUT_MODELS) for word in words.split())
 
 
+def globs_of(words: str, key: str) -> tuple[str, ...]:
+    """Return the globs of the filters in `words` that have this key.
+
+    Raises:
+        UsageError: as of `filter_subjects`.
+    """
+    return tuple(glob for name, glob in map(_parse_filter, words.split()) if name == key)
+
+
 def _parse_filter(word: str) -> tuple[str, str]:
     key, _, glob = word.partition(":")
     if key in FILTER_KEYS and glob:

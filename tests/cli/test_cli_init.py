@@ -114,6 +114,13 @@ def test_doctor_checks_the_project_of_a_user(harness: Harness) -> None:
         assert text in ill.out
 
 
+def test_init_declares_a_command_in_the_table_of_a_python_project(harness: Harness) -> None:
+    Path("pyproject.toml").write_text("[project]\nname = 'mine'\n")
+    harness("init", "client:node client.mjs")
+    assert project().table.normalizers["ours"].target == "client:node client.mjs"
+    assert not Path("harness.toml").exists()
+
+
 @pytest.mark.parametrize("language", starters())
 def test_init_writes_a_driver_in_the_language_of_the_repository(
     language: str, harness: Harness
