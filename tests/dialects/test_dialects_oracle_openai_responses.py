@@ -108,7 +108,10 @@ NOWHERE = (
 
 @each_row("delta", NOWHERE)
 def test_a_delta_without_place_and_id_leaves_the_calls_open(delta: Json) -> None:
-    assert calls_of(reading(added(function()), delta, completed())) is None
+    found = reading(added(function()), delta, completed())
+    assert calls_of(found) is None
+    assert "RESP-OUTPUT-INDEX-LOST" in found.quirks
+    assert "EVENT-GLUED" not in found.quirks
 
 
 @each_row("quirk", OPEN)

@@ -154,8 +154,8 @@ def _optional_types(part: Part, table: ContractTable) -> Iterator[tuple[str, str
     row, duties = table.members.get(part.kind, {}), table.duties.get(part.kind, {})
     for name in row.keys() & part.value.keys() - duties.keys():
         is_counted = row[name].seen[1] >= ENOUGH_STREAMS and not _is_of_base(part.kind, name, table)
-        title = _member_title(part, name, table)
-        if is_counted and title and part.value[name] is not None:
+        is_judged = is_counted and part.value[name] is not None
+        if is_judged and (title := _member_title(part, name, table)):
             yield name, title
 
 

@@ -235,13 +235,13 @@ class Recorder:
         with self._cassette:
             self._journal.sync()
             every = [each for each in self._snapshot() if each.ended]
-            changed = True in [self._clean(each) for each in every]
+            changed = [self._clean(each) for each in every]
             with self._writing:
-                if changed:
+                if any(changed):
                     # The journal contains what is known to be a secret by now.
                     self._write(every)
                     self._journal.restart(msgspec.to_builtins(self._labels), self._on_disk)
-            if not changed:
+            if not any(changed):
                 self._write(every)
 
     def save(self) -> None:

@@ -109,19 +109,19 @@ class ItemTable(OpenCalls[int, Item]):
         """Process a delta of a text."""
         item = self._of(event, ITEMS_OF_TEXT.get(kind, kind), offset)
         piece = event.get("delta")
-        if item is None or not isinstance(piece, str):
+        if item is not None and not isinstance(piece, str):
             self._notes.ambiguous("EVENT-GLUED", offset, text=True)
-        elif piece:
+        elif item is not None and piece:
             self._texts.add(item, kind, piece)
 
     def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
         """Process a complete part. Its text counts if the item had no deltas."""
         item = self._of(event, ITEMS_OF_TEXT.get(kind, kind), offset)
         text = event.get(field)
-        if item is None or not isinstance(text, str):
+        if item is not None and isinstance(text, str):
+            self._texts.part_over(item, kind, text, offset)
+        elif item is not None:
             self._notes.ambiguous("EVENT-GLUED", offset, text=True)
-            return
-        self._texts.part_over(item, kind, text, offset)
 
     def fragment(self, kind: str, event: Json, offset: int) -> None:
         """Process a part of a function's arguments, or of a custom tool's input."""
@@ -148,7 +148,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._notes.harmless("RESP-OUTPUT-INDEX-LOST", offset)
             place = next(at for at, each in self._calls.items() if each is item)
             return self._calls.setdefault(-1 - place, Item({"type": kind}, offset))
-        if item is None or item.kind != kind:
+        if item is not None and item.kind != kind:
             self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return None
         return item
