@@ -1,6 +1,7 @@
 """`harness schema NAME`: print the JSON Schema of a file format or an output format."""
 
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Any
 
 import click
@@ -25,7 +26,30 @@ from harness.verdicts.expectations import ExpectationsFile
 from harness.verdicts.gate import Gate, RunSummary
 
 
-def scenario_schema() -> dict[str, Any]:
+def schema_of(name: str) -> dict[str, Any]:
+    """Return the JSON Schema NAME of `SCHEMAS`, the same with each version of Python and msgspec.
+
+    Python 3.13 and msgspec 0.23 remove the indentation of docstrings, older ones do not.
+    """
+    return _with_clean_descriptions(SCHEMAS[name]())
+
+
+def _with_clean_descriptions(value: Any) -> Any:  # noqa: ANN401 - a JSON Schema
+    match value:
+        case dict():
+            return {
+                key: cleandoc(item)
+                if key == "description" and isinstance(item, str)
+                else _with_clean_descriptions(item)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [_with_clean_descriptions(item) for item in value]
+        case _:
+            return value
+
+
+def _scenario_schema() -> dict[str, Any]:
     """Return the JSON Schema of a scenario file, including the key `emulate`."""
     schema, recipe = scenario_file.schema(), msgspec.json.schema(EmulateKey)["$defs"]
     properties = recipe.pop("EmulateKey")["properties"]
@@ -36,7 +60,7 @@ def scenario_schema() -> dict[str, Any]:
     return schema
 
 
-def client_protocol_schema() -> dict[str, Any]:
+def _client_protocol_schema() -> dict[str, Any]:
     """Return the JSON Schema of all messages between the harness and a client."""
     lines, defs = msgspec.json.schema_components((Line, Reply), ref_template="#/$defs/{name}")
     sides = zip(("from harness", "from the client"), lines, strict=True)
@@ -44,7 +68,7 @@ def client_protocol_schema() -> dict[str, Any]:
 
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
-    "scenario": scenario_schema,
+    "scenario": _scenario_schema,
     "result": lambda: msgspec.json.schema(Result),
     "run": lambda: msgspec.json.schema(Header | Result | Case | ConversationCase | Footer),
     "summary": lambda: msgspec.json.schema(RunSummary),
@@ -53,7 +77,7 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "project": lambda: msgspec.json.schema(Table),
     "expectations": lambda: msgspec.json.schema(ExpectationsFile),
     "baseline": lambda: msgspec.json.schema(Baseline),
-    "client-protocol": client_protocol_schema,
+    "client-protocol": _client_protocol_schema,
     "text-fixture": lambda: msgspec.json.schema(TextFixture),
     "drift": lambda: msgspec.json.schema(Drift),
     "contract-diff": lambda: msgspec.json.schema(ContractDiff),
@@ -66,4 +90,4 @@ SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
 @click.argument("name", type=click.Choice(sorted(SCHEMAS)))
 def schema_command(name: str) -> None:
     """Print the JSON Schema of NAME."""
-    click.echo(msgspec.json.format(msgspec.json.encode(SCHEMAS[name]()), indent=2).decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(schema_of(name)), indent=2).decode())

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 import msgspec
 
 import harness
-from harness.cli.schema import SCHEMAS
+from harness.cli.schema import SCHEMAS, schema_of
 from scripts.site.markdown import code_block, link, prose, table
 from scripts.site.struct_fields import field_texts
 
@@ -45,14 +45,14 @@ def reference_pages() -> Iterator[tuple[str, str]]:
     yield "reference/api.md", "\n".join(_api_lines())
     yield "reference/options.md", "\n".join(_command_lines())
     yield "reference/schemas/index.md", "\n".join(_schema_index())
-    for name, schema in SCHEMAS.items():
-        yield f"reference/schemas/{name}.md", "\n".join(_schema_lines(name, schema()))
+    for name in SCHEMAS:
+        yield f"reference/schemas/{name}.md", "\n".join(_schema_lines(name, schema_of(name)))
 
 
 def schema_files() -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each schema, to be downloaded."""
-    for name, schema in SCHEMAS.items():
-        yield f"{name}.json", msgspec.json.format(msgspec.json.encode(schema()), indent=2)
+    for name in SCHEMAS:
+        yield f"{name}.json", msgspec.json.format(msgspec.json.encode(schema_of(name)), indent=2)
 
 
 def _api_lines() -> Iterator[str]:

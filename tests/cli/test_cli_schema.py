@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from harness import shipped
+from harness.cli.schema import SCHEMAS, schema_of
 from harness.judging.scenario_file import find_scenarios
 from tests.cli.conftest import Harness
 
@@ -22,6 +23,31 @@ def _schema(harness: Harness, name: str) -> Any:  # noqa: ANN401 - a JSON Schema
 @pytest.mark.parametrize("name", ["scenario", "result", "run", "summary", "text-fixture"])
 def test_each_is_a_valid_schema(harness: Harness, name: str) -> None:
     assert jsonschema_rs.meta.is_valid(_schema(harness, name))
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+def test_descriptions_are_the_same_with_each_python_and_msgspec(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = schema_of(name)
+    indented = _indented(expected)
+    monkeypatch.setitem(SCHEMAS, name, lambda: indented)
+    assert schema_of(name) == expected
+
+
+def _indented(value: Any) -> Any:  # noqa: ANN401 - a JSON Schema
+    """Return `value` with the indentation that Python 3.12 keeps in a docstring of a class."""
+    match value:
+        case {"description": str(text), **rest}:
+            first, *lines = text.split("\n")
+            indented = [f"    {line}" if line else "" for line in lines]
+            return {"description": "\n".join((first, *indented)), **_indented(rest)}
+        case dict():
+            return {key: _indented(item) for key, item in value.items()}
+        case list():
+            return [_indented(item) for item in value]
+        case _:
+            return value
 
 
 def test_scenario_schema_accepts_bundled_scenarios_and_rejects_unknown_keys(

@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 
 from harness import shipped
-from harness.cli.schema import scenario_schema
+from harness.cli.schema import schema_of
 from harness.emulation.cassette import emulate
 from harness.emulation.recipe import ByHand, Recipe
 from harness.emulation.writing import load_recipes
@@ -162,7 +162,9 @@ def test_capabilities_are_those_that_a_normalizer_can_declare(
 
 def test_the_editors_schema_is_that_of_the_loader() -> None:
     path = shipped.bundled_folder("scenarios") / "scenario.schema.json"
-    assert json.loads(path.read_text(encoding="utf-8")) == json.loads(json.dumps(scenario_schema()))
+    assert json.loads(path.read_text(encoding="utf-8")) == json.loads(
+        json.dumps(schema_of("scenario"))
+    )
 
 
 def test_every_scenario_names_the_schema_and_is_valid_by_it() -> None:
@@ -172,7 +174,7 @@ def test_every_scenario_names_the_schema_and_is_valid_by_it() -> None:
 
 @cache
 def _check_schema() -> None:
-    validator = jsonschema_rs.validator_for(scenario_schema())
+    validator = jsonschema_rs.validator_for(schema_of("scenario"))
     for path in find_scenarios([shipped.bundled_folder("scenarios")]):
         text = path.read_text(encoding="utf-8")
         modeline, _, _ = text.partition("\n")
