@@ -80,8 +80,12 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def judged(self) -> frozenset[Field]:
-        """The fields of the expected turn that the rules compare."""
-        return self.expectation.judged
+        """The fields of the expected turn that the rules compare.
+
+        If the upstream refused the request of a gateway, it sent no turn.
+        """
+        exchange = self.replay.exchange
+        return frozenset() if exchange and exchange.refused else self.expectation.judged
 
     @property
     def exposes_ids(self) -> bool:

@@ -15,6 +15,7 @@ from harness.normalizers.gateway import UNOFFERED, question_in
 from harness.normalizers.gateway.neutral import NeutralRequest, build_request, read_neutral
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import respond
+from harness.playback.refusals import refusal_of
 from harness.results.exchange import Exchange
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -63,7 +64,8 @@ class OwnGateway(msgspec.Struct, frozen=True):
         if self.edit_request is not None:
             neutral = self.edit_request(neutral)
         body = build_request(neutral, dialect, "replay", uri) or {}
-        return replace(asked, uri=uri, body=encode_json(body))
+        headers = (*asked.headers, *DIALECTS[dialect].request_headers)
+        return replace(asked, uri=uri, headers=headers, body=encode_json(body))
 
     def response(self, came: Interaction, asked: Request) -> Interaction:
         """Return the answer in the API of the front for a response from upstream."""
@@ -168,7 +170,8 @@ class _LocalLink:
         requests: tuple[Request, ...] = (arrived,)
         if gateway.edit_arrived is not None:
             requests = gateway.edit_arrived(requests)
-        self.latest = Exchange(answer, requests)
+        refusal = refusal_of(interaction.dialect, requests[0]) if requests else None
+        self.latest = Exchange(answer, requests, refused=refusal.message if refusal else "")
         yield from respond(answer.without_body(), iter([answer.body]))
 
 

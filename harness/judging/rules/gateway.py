@@ -43,7 +43,7 @@ def _answer_members(evidence: TurnEvidence) -> Iterator[Violation]:
 def _own_violations(evidence: TurnEvidence, *, breaks_clients: bool) -> Iterator[Violation]:
     """Yield the gateway's own deviations that lose something or break a client, or the others."""
     exchange = evidence.replay.exchange
-    if exchange is None or _is_spoilt(evidence):
+    if exchange is None or exchange.refused or _is_spoilt(evidence):
         return
     answer = exchange.answer
     for each in own_deviations(answer, evidence.interaction, "MUST"):
@@ -68,9 +68,18 @@ def _request_once(evidence: TurnEvidence) -> Iterator[Violation]:
         return
     count = len(exchange.arrived)
     # A failed request may be sent again.
-    if count == 0 or (count > 1 and not evidence.expectation.failure):
+    is_failed = exchange.refused or evidence.expectation.failure
+    if count == 0 or (count > 1 and not is_failed):
         came = f"HTTP status {exchange.answer.status} to the client"
         yield Violation("request", "one request upstream", f"{count} requests, {came}")
+
+
+@turn_rule("REQUEST-ACCEPTED", Outcome.MISMATCH)
+def _request_accepted(evidence: TurnEvidence) -> Iterator[Violation]:
+    exchange = evidence.replay.exchange
+    if exchange is not None and exchange.refused:
+        api = evidence.interaction.dialect
+        yield Violation("request", f"a request that {api} accepts", exchange.refused)
 
 
 @turn_rule("REQUEST-SYSTEM-KEPT", Outcome.MISMATCH, yields_to=("REQUEST-ONCE",))
