@@ -182,15 +182,16 @@ def _document(body: bytes, request: Request, status: int = 200) -> Answer:
 def _note_refusal(case: OpenCase, request: Request, refusal: Refusal) -> None:
     """Note whether the gateway made a request that is refused, or is configured to pass it on."""
     front, dialect = case.front, case.interaction.dialect
-    if refusal.about == "key":
-        case.not_played = (
-            f"the gateway's configuration sends no key to an upstream of {dialect}: "
-            f"{refusal.message}"
-        )
-    elif refusal.about == "body" and front != dialect and body_refusal(front, request) is None:
+    foreign = body_refusal(dialect, request) if front != dialect else None
+    if foreign is not None and body_refusal(front, request) is None:
         case.not_played = (
             f"the gateway's configuration sends a request of {front} to an upstream of {dialect}, "
-            f"which refuses it: {refusal.message}"
+            f"which refuses it: {foreign.message}"
+        )
+    elif refusal.about == "key":
+        case.not_played = (
+            f"the gateway's configuration sends no key to an upstream of {dialect}, which refuses "
+            f"it: {refusal.message}"
         )
     else:
         case.refused = refusal.message
