@@ -24,6 +24,7 @@ Feature = Literal[
     "error-status",
     "failure",
     "no-usage",
+    "private-usage",
     "refusal",
     "server-tools",
     "unusable-arguments",
