@@ -115,7 +115,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """
         if not self._reports_form:
             return ""
-        is_broken = self.normalizer.front and self._tells_failure and self._is_upstream_broken
+        is_broken = self._tells_failure and self._is_upstream_broken
         return "undocumented" if is_broken or self.is_undocumented else ""
 
     @property
@@ -143,7 +143,8 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
         What folding derives, such as `calls_missing` or a call without an end, is not a report.
         """
-        if self.replay.reports_failure or (self.kind == "sdk" and self.replay.error):
+        is_told = self._tells_failure if self.normalizer.front else self.replay.reports_failure
+        if is_told or (self.kind == "sdk" and self.replay.error):
             return True
         return self.replay.rejects and bool(self.pairing.unexpected)
 
