@@ -115,14 +115,14 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """
         if not self._reports_form:
             return ""
-        is_broken = self._tells_failure and self._is_upstream_broken
+        is_broken = self.tells_failure and self._is_upstream_broken
         return "undocumented" if is_broken or self.is_undocumented else ""
 
     @property
-    def _tells_failure(self) -> bool:
+    def tells_failure(self) -> bool:
         """Whether a gateway reports a failure, and its reader does not conclude it from the end.
 
-        An answer whose finish came too early, as in the stream of the upstream, is no such end.
+        If the finish came too early, as in the stream of the upstream, the client got an end.
         """
         failure, exchange = self.emitted_failure, self.replay.exchange
         if failure is None or exchange is None:
@@ -143,7 +143,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
         What folding derives, such as `calls_missing` or a call without an end, is not a report.
         """
-        is_told = self._tells_failure if self.normalizer.front else self.replay.reports_failure
+        is_told = self.tells_failure if self.normalizer.front else self.replay.reports_failure
         if is_told or (self.kind == "sdk" and self.replay.error):
             return True
         return self.replay.rejects and bool(self.pairing.unexpected)

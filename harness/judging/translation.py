@@ -36,6 +36,13 @@ class _Stream(msgspec.Struct, frozen=True):
         return self.expected.finish in CUT_SHORT or self.reading.meaning in CUT_SHORT
 
     @property
+    def messages(self) -> int:
+        """The number of messages that a stream of Anthropic's API begins."""
+        events = iter_events(self.interaction, Grammar())
+        is_one = self.interaction.dialect == "anthropic"
+        return sum(is_one and each.kind == "message_start" for each in events)
+
+    @property
     def has_private_usage(self) -> bool:
         """Whether a chat stream has its numbers of tokens where only single providers have them."""
         events = iter_events(self.interaction, Grammar())
@@ -51,6 +58,7 @@ _FEATURES: Final[Mapping[Feature, Callable[[_Stream], bool]]] = {
     "no-usage": lambda it: not it.reading.usages,
     "private-usage": lambda it: bool(it.reading.usages) and it.has_private_usage,
     "refusal": lambda it: it.expected.failure == "refusal" or bool(it.reading.refusal),
+    "second-message": lambda it: it.messages > 1,
     "server-tools": lambda it: not it.reading.quirks.isdisjoint(_SERVER_TOOLS),
     "unusable-arguments": lambda it: bool(it.expected.rejected),
 }

@@ -26,6 +26,7 @@ Feature = Literal[
     "no-usage",
     "private-usage",
     "refusal",
+    "second-message",
     "server-tools",
     "unusable-arguments",
 ]

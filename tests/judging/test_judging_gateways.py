@@ -13,7 +13,15 @@ from harness.results.exchange import Exchange
 from harness.runs.load import load_subject
 from harness.runs.selection import select_subjects
 from harness.shipped import bundled_folder
-from harness.turns.deltas import Delta, StreamFailure, Usage, UsageDelta
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    StreamFailure,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import IS_DEEP, shipped_subjects
 from tests.tables import each_row
@@ -40,10 +48,12 @@ def test_the_own_gateway_conforms(upstream: str, front: str) -> None:
     assert judged
 
 
-def _levels(scenario: str, gateway: OwnGateway) -> set[tuple[str, str]]:
+def _levels(
+    scenario: str, gateway: OwnGateway, dialect: str = "openai-chat"
+) -> set[tuple[str, str]]:
     path = bundled_folder("scenarios") / f"{scenario}.yaml"
     subject = load_subject(*select_subjects((path,)))
-    normalizer = own_gateway(gateway, ["openai-chat"])
+    normalizer = own_gateway(gateway, [dialect])
     result, _ = judge_subject(subject, normalizer, cuts="whole")
     return {(each.rule, each.level) for each in result.findings}
 
@@ -109,3 +119,33 @@ def test_an_error_status_for_a_failed_turn_needs_no_text() -> None:
         result, _ = judge_subject(subject, gateway, cuts="whole")
         found[name] = [each.rule for each in result.findings if each.level == "MUST"]
     assert found == {"finish/calls-missing": [], "finish/end-in-text": []}
+
+
+def test_text_of_an_answer_that_begins_again_cannot_be_taken_back() -> None:
+    said = (TextDelta("ItIt is 4 °C."), Finish(FinishReason.STOP, "stop"))
+    gateway = OwnGateway("openai-chat", edit_deltas=lambda _: said)
+    assert _levels("anthropic/second-message", gateway, "anthropic") == set()
+
+
+@each_row(("word", "level"), [(b"sensitive", "SHOULD"), (b"max_tokens", "MUST")])
+def test_a_gateway_may_hand_on_a_finish_that_its_upstream_does_not_document(
+    word: bytes, level: str
+) -> None:
+    gateway = OwnGateway(
+        "anthropic", edit_body=lambda body: body.replace(b'"refusal"', b'"%b"' % word)
+    )
+    assert ("FINISH-REASON", level) in _levels("finish/sensitive", gateway)
+
+
+def test_who_reads_a_failure_reads_no_further_members() -> None:
+    failed = (
+        b'data: {"type": "response.created", "response": {"id": "r", "status": "in_progress"}}\n\n'
+        b'data: {"type": "response.failed", "response": {"id": "r", "status": "failed", '
+        b'"error": {"code": "no", "message": "no"}}}\n\n'
+    )
+    gateway = OwnGateway("openai-responses", edit_body=lambda _: failed)
+    found = _levels("text/usage-with-finish", gateway)
+    assert {each for each in found if each[0] != "ANSWER-MEMBERS"} == {
+        ("FAILURE-NOT-INVENTED", "MUST"),
+        ("ANSWER-CONTRACT", "SHOULD"),
+    }

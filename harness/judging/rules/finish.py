@@ -37,6 +37,7 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
         is_unread = "FINISH-UNKNOWN" in evidence.oracle.quirks and not lost
         is_stop = is_unread and finish is not None and finish.reason is FinishReason.STOP
         is_closed = is_stop or (is_unknown and actual == closest)  # a client with a closed list
+        is_closed = is_closed or (is_unread and is_sent and bool(evidence.normalizer.front))
         came: Came = "unknown-value" if is_closed else as_sent(is_sent=is_sent)
         came = came or _of_odd_form(evidence)
         if evidence.kind == "gateway" and evidence.expectation.may_fail and lacks_finish(evidence):

@@ -18,11 +18,13 @@ from harness.normalizers.gateway.neutral import (
     NeutralRequest,
     read_neutral,
 )
+from harness.results.finding import Came
 from harness.results.outcome import Outcome
 from harness.turns.turn import Tool
 
 _FIRST_ERROR_STATUS: Final = 400
 _SHOWN_BYTES: Final = 300
+_OF_ERRORS: Final = "ERR-"  # duties of errors: a client does not read the failure
 _CHOICES: Final = frozenset(("openai-chat", "openai-responses", "anthropic", "gemini"))
 # Parts of a schema that decide which arguments a model writes.
 _MEANING: Final = ("type", "properties", "required", "items", "enum")
@@ -50,7 +52,9 @@ def _own_violations(evidence: TurnEvidence, *, breaks_clients: bool) -> Iterator
         if (each.severity == "cosmetic") != breaks_clients:
             shown = answer.body[each.offset : each.offset + _SHOWN_BYTES]
             text = shown.decode("utf-8", "backslashreplace")
-            yield Violation(f"answer.{each.duty}", each.send, text)
+            is_told = evidence.tells_failure and not each.duty.startswith(_OF_ERRORS)
+            came: Came = "failure" if is_told else ""
+            yield Violation(f"answer.{each.duty}", each.send, text, came=came)
 
 
 def _is_spoilt(evidence: TurnEvidence) -> bool:
