@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS
 from harness.judging.judge import judge_subject
+from harness.normalizers.gateway.neutral import NeutralMessage, NeutralRequest
 from harness.normalizers.own_gateway import OwnGateway, own_gateway
 from harness.normalizers.respond import respond
 from harness.results.exchange import Exchange
@@ -149,3 +150,18 @@ def test_who_reads_a_failure_reads_no_further_members() -> None:
         ("FAILURE-NOT-INVENTED", "MUST"),
         ("ANSWER-CONTRACT", "SHOULD"),
     }
+
+
+def _completed(request: NeutralRequest) -> NeutralRequest:
+    """Return the request with a result for the first call of each message of the assistant."""
+    messages: list[NeutralMessage] = []
+    for each in request.messages:
+        results = (NeutralMessage("tool", "None yet.", answers=call.id) for call in each.calls[:1])
+        messages += [each, *results]
+    return replace(request, messages=tuple(messages))
+
+
+def test_a_gateway_may_add_the_results_without_which_providers_refuse_a_history() -> None:
+    gateway = OwnGateway("anthropic", edit_request=_completed)
+    assert _levels("calls/ids-in-three-rounds", gateway) == set()
+    assert ("REQUEST-HISTORY-KEPT", "MUST") in _levels("requests/openai-chat", gateway)

@@ -98,11 +98,22 @@ def _system_kept(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _history_kept(evidence: TurnEvidence) -> Iterator[Violation]:
     for sent, came in _sides(evidence):
+        if _has_open_calls(sent):
+            return
         pairs = zip(_padded(sent, came), _padded(came, sent), strict=True)
         for index, (before, after) in enumerate(pairs):
             if _shape(before) != _shape(after):
                 yield Violation(f"request.messages[{index}]", before, after)
                 return
+
+
+def _has_open_calls(sent: NeutralRequest) -> bool:
+    """Return whether a call of the history has no result.
+
+    Providers refuse such a request, so a gateway may complete it.
+    """
+    made = {call.id for message in sent.messages for call in message.calls}
+    return bool(made - {message.answers for message in sent.messages})
 
 
 @turn_rule("REQUEST-TOOLS-KEPT", Outcome.MISMATCH, yields_to=("REQUEST-ONCE",))
