@@ -165,3 +165,15 @@ def test_a_gateway_may_add_the_results_without_which_providers_refuse_a_history(
     gateway = OwnGateway("anthropic", edit_request=_completed)
     assert _levels("calls/ids-in-three-rounds", gateway) == set()
     assert ("REQUEST-HISTORY-KEPT", "MUST") in _levels("requests/openai-chat", gateway)
+
+
+@each_row(("raw", "level"), [(b"overloaded_error", "SHOULD"), (b"stop", "MUST")])
+def test_a_gateway_may_say_the_code_of_an_error_as_a_finish(raw: bytes, level: str) -> None:
+    answer = b"".join(
+        b'data: {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", '
+        b'"choices": [{"index": 0, "delta": {"content": "%b"}, "finish_reason": %b}]}\n\n' % each
+        for each in ((b"Let me check.", b"null"), (b"", b'"%b"' % raw))
+    )
+    gateway = OwnGateway("openai-chat", edit_body=lambda _: answer + b"data: [DONE]\n\n")
+    found = _levels("anthropic/error-without-event-line", gateway, "anthropic")
+    assert ("FAILURE-REPORTED", level) in found

@@ -99,8 +99,13 @@ def _hands_word_over(evidence: TurnEvidence) -> Came:
     finish = evidence.turn.finish
     if finish is None or finish.reason is not FinishReason.OTHER or not finish.raw:
         return ""
-    is_known = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
-    return "unknown-value" if finish.raw in evidence.oracle.finishes and not is_known else ""
+    oracle = evidence.oracle
+    is_known = "FINISH-TOOLCALLS-WITHOUT-CALLS" in oracle.quirks
+    # A gateway may say the code of the error in this place.
+    is_code = bool(evidence.normalizer.front and oracle.error) and finish.raw in (
+        oracle.error or ()
+    )
+    return "unknown-value" if is_code or (finish.raw in oracle.finishes and not is_known) else ""
 
 
 def _is_cut(evidence: TurnEvidence) -> bool:
