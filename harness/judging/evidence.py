@@ -11,7 +11,6 @@ from typing import Final
 
 import msgspec
 
-from harness.dialects.kit.writer import SILENT_FAILURES
 from harness.dialects.table import oracle_reading, read_request
 from harness.judging.deviations import contract_deviations
 from harness.judging.rule import RuleMaker
@@ -23,7 +22,7 @@ from harness.results.expectation import Expectation, ExpectedCall, Field
 from harness.results.finding import Came
 from harness.results.replay import Replay
 from harness.turns.arguments import meaning
-from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
+from harness.turns.deltas import SILENT_FAILURES, CallKind, ParseError, StreamFailure, ToolCall
 from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Interaction

@@ -18,6 +18,7 @@ from harness.normalizers.respond import respond
 from harness.playback.refusals import refusal_of
 from harness.results.exchange import Exchange
 from harness.turns.deltas import (
+    SILENT_FAILURES,
     ArgumentsDelta,
     Delta,
     Finish,
@@ -94,16 +95,12 @@ def came_as(
         body = encode_json({"type": "error", "error": error})
         return Interaction(asked, came.status, _JSON, body, (), dialect=front)
     dialect = DIALECTS[front]
-    is_broken = failure is not None and not _is_told(failure)
+    is_broken = failure is not None and failure.code in SILENT_FAILURES
     said = (it for it in _sayable(deltas) if not (is_broken and isinstance(it, Finish)))
     body = b"".join(dialect.write(tuple(_one_by_one(said)), dialect.writer_options()))
     kind = (("content-type", dialect.content_type),)
     ended: Ended = "truncated" if is_broken else "complete"
     return Interaction(asked, came.status, kind, body, (), dialect=front, ended=ended)
-
-
-def _is_told(failure: StreamFailure) -> bool:
-    return failure.code not in ("interrupted", "empty_stream", "calls_missing")
 
 
 def _sayable(deltas: Iterable[Delta]) -> Iterator[Delta]:
