@@ -94,20 +94,21 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """Why the format of the stream lowers the level of each rule; "" if it does not.
 
         It is "undocumented" if the stream violates the documented format of its API and the client
-        reported that. The client reports it by a failure, by a rejection that the stream does not
-        require, or, if it is an SDK, by any exception.
+        itself reported that for the turn: by a failure or, if it is an SDK, by any exception. What
+        folding derives, such as `calls_missing` or a call without an end, is not a report.
         """
-        return "undocumented" if self.is_undocumented and self._reports_form else ""
+        is_told = self.replay.reports_failure or (self.kind == "sdk" and self.replay.error)
+        return "undocumented" if self.is_undocumented and is_told else ""
 
     @property
-    def _reports_form(self) -> bool:
-        """Whether the client itself reported that something is wrong with the stream.
+    def form_of_calls(self) -> Came:
+        """Why the format of the stream lowers the level of rules about calls that are rejected.
 
-        What folding derives, such as `calls_missing` or a call without an end, is not a report.
+        It is "undocumented" if the client reported an undocumented format by a rejection that the
+        stream does not require. Such a report explains no other loss.
         """
-        if self.replay.reports_failure or (self.kind == "sdk" and self.replay.error):
-            return True
-        return self.replay.rejects and bool(self.pairing.unexpected)
+        is_told = self.is_undocumented and self.replay.rejects and self.pairing.unexpected
+        return "undocumented" if is_told else ""
 
     @property
     def is_undocumented(self) -> bool:
