@@ -112,12 +112,12 @@ class Sent(msgspec.Struct, frozen=True):
 def _sent(stream: str, dialect: str) -> Sent:
     """Split what `reference` reads in a stream into parts."""
     interaction = STREAMS[stream](dialect)
-    deltas = tuple(reference.normalize(interaction, (interaction.body,)))
-    starts = [at for at, it in enumerate(deltas) if isinstance(it, ToolCallStart)]
+    deltas = tuple(reference.normalize(interaction, iter((interaction.body,))))
+    starts = [it.index for it in deltas if isinstance(it, ToolCallStart)]
     kinds = (ToolCallStart, ArgumentsDelta, ToolCallEnd, ToolCallRejected)
     calls = tuple(
-        tuple(it for it in deltas if isinstance(it, kinds) and it.index == deltas[at].index)  # type: ignore[union-attr] # a start
-        for at in starts
+        tuple(it for it in deltas if isinstance(it, kinds) and it.index == index)
+        for index in starts
     )
     usage = tuple(it for it in deltas if isinstance(it, UsageDelta))
     return Sent(interaction, calls, usage, next(it for it in deltas if isinstance(it, Finish)))
