@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.table import offered_tools, read_request
+from harness.dialects.table import known_tools
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expected import (
@@ -210,7 +210,12 @@ def _is_fault_of_caller(reading: OracleReading, status: int) -> bool:
 
 
 def _is_unread(reading: OracleReading) -> bool:
-    """Return whether the body is of no form that the suite knows, so that it read nothing of it."""
+    """Return whether the body is of no form that the suite knows, or has a call of such a form.
+
+    Another client can be able to read it.
+    """
+    if _UNREAD_CALL in reading.quirks:
+        return reading.error is None and not reading.calls
     found = reading.text or reading.reasoning or reading.finishes or reading.calls or reading.error
     return not found and reading.calls is None and "ENVELOPE-WRAPPED" in reading.quirks
 
@@ -269,9 +274,7 @@ def _promises_success(expectation: Expectation, tools: tuple[Tool, ...] | None) 
 def _declared_tools(scenario: Scenario | None, part: ExaminedTurn) -> tuple[Tool, ...] | None:
     if scenario and scenario.tools is not None:
         return scenario.tools
-    interaction = part.evidence.interaction
-    known = read_request(interaction.dialect, interaction.request).tools_known
-    return offered_tools(interaction) if known or interaction.tools else None
+    return known_tools(part.evidence.interaction)
 
 
 def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:

@@ -292,8 +292,8 @@ def test_an_empty_turn_is_not_a_success_and_the_stream_decides_the_blame() -> No
     assert _turn(role, chunk({"content": "Hi"}), text="Hi") == (True, "", "")
     odd = chunk({"tool_call": {"name": "writing", "arguments": "{}"}})
     lost = "a call came in a member that the API does not have"
-    assert _turn(role, odd) == (False, lost, "provider")
-    assert _turn(role, chunk({"content": "Hi"}), odd, text="Hi") == (False, lost, "provider")
+    assert _turn(role, odd) == (False, lost, "harness")
+    assert _turn(role, chunk({"content": "Hi"}), odd, text="Hi") == (False, lost, "harness")
 
 
 def _events(*values: Mapping[str, object]) -> bytes:
