@@ -131,7 +131,7 @@ CASES: list[tuple[bytes, Blame]] = [
     (chunk_bytes(refusal="no") + chunk_bytes("stop"), "model"),
     (chunk_bytes(content="a") + b"data: " + error_object(failed_generation="") + b"\n\n", "model"),
     (error_object(code="tool_use_failed", failed_generation="{"), "model"),
-    (error_object(code="tool_use_failed"), "provider"),
+    (error_object(code="tool_use_failed"), "model"),
     (call_chunk('{"a":1}') + malformed_chunk("stop"), "model"),
     (call_chunk('{"a":') + cut_chunk("max_output_tokens"), "model"),
     (call_chunk("", "needy") + cut_chunk("MAX_TOKENS"), "model"),

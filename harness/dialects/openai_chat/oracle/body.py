@@ -57,6 +57,8 @@ _CUT_WORDS = frozenset(("length", "max_tokens", "max_output_tokens", "model_leng
 # The word of Gemini for output that cannot be used, which OpenRouter forwards.
 _CHUNK = "chat.completion.chunk"
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
+# How OpenRouter's members say that the upstream server failed, under a finish of `stop`.
+_FAILED_WORDS = frozenset(("network_error",))
 
 
 class OpenAIChatOracle(Oracle):
@@ -190,6 +192,8 @@ class OpenAIChatOracle(Oracle):
         native = text_or_empty(choice.get("native_finish_reason"))
         self.model_failed |= native == _MALFORMED
         self.cut_upstream |= native.casefold() in _CUT_WORDS
+        if native.casefold() in _FAILED_WORDS:
+            self.later_errors.append(native)
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._add_delta(delta, choice.get("finish_reason"), offset)
