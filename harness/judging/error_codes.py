@@ -20,7 +20,7 @@ _FILE: Final = "error_codes.toml"
 _CLIENT_ERRORS: Final = range(400, 500)
 # A timeout of the server, and an error of Bedrock while it processes the model.
 _NOT_OF_CALLER: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.FAILED_DEPENDENCY)
-_LETTERS: Final = re.compile(r"[^a-z]")
+_NOT_OF_WORDS: Final = re.compile(r"[^a-z0-9]")
 _ENDING: Final = re.compile(r"(?:error|exception)\Z")
 
 
@@ -28,6 +28,7 @@ class _Codes(File, frozen=True):
     request: frozenset[Text]
     provider: frozenset[Text]
     model: frozenset[Text]
+    provider_messages: tuple[Text, ...]
     model_messages: tuple[Text, ...]
 
 
@@ -44,7 +45,7 @@ def blame_of_error(reading: OracleReading, status: int) -> Blame:
     words = {word for each in given for word in _words(each)}
     if message.startswith(known.model_messages) or not words.isdisjoint(known.model):
         return "model"
-    if not words.isdisjoint(known.provider):
+    if message.startswith(known.provider_messages) or not words.isdisjoint(known.provider):
         return "provider"
     numbers = {status, *(int(each) for each in given if each.isascii() and each.isdigit())}
     if any(each in _CLIENT_ERRORS and each not in _NOT_OF_CALLER for each in numbers):
@@ -55,7 +56,7 @@ def blame_of_error(reading: OracleReading, status: int) -> Blame:
 def _words(code: str) -> Iterator[str]:
     """Yield a code without what makes no difference, then the part before its first full stop."""
     for part in (code, code.partition(".")[0]):
-        yield _ENDING.sub("", _LETTERS.sub("", part.casefold()))
+        yield _ENDING.sub("", _NOT_OF_WORDS.sub("", part.casefold()))
 
 
 @cache

@@ -58,6 +58,12 @@ UPSTREAM: dict[str, Any] = {
 }
 LIMITED = {"object": "error", "message": "m", "type": "rate_limited", "code": "1300"}
 FULL = {"object": "error", "message": "m", "type": "service_tier_capacity_exceeded", "code": "3505"}
+NO_TIER = {
+    "object": "error",
+    "message": "Service tier capacity exceeded for this model.",
+    "type": "invalid_request_error",
+    "code": None,
+}
 NOVA = "Model produced invalid sequence as part of ToolUse. Please refer to the guide."
 OLLAMA = {"error": "error parsing tool call: raw='{\"a\"', err=unexpected end of JSON input"}
 BLOCKED = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
@@ -67,6 +73,10 @@ CASES: list[tuple[str, int, bytes, Blame]] = [
     ("openai-chat", OK, stream(error(code="408")), "provider"),
     ("openai-chat", OK, stream(LIMITED), "request"),
     ("openai-chat", OK, stream(error(type="server_error")), "provider"),
+    ("openai-chat", OK, stream(error(code="1302")), "request"),
+    ("openai-chat", 429, json.dumps(error(code=1305)).encode(), "provider"),
+    ("mistral", 429, json.dumps(NO_TIER).encode(), "provider"),
+    ("openai-responses", OK, failed("usage_limit_reached"), "request"),
     ("openai-chat", 429, stream(error(type="engine_overloaded_error")), "provider"),
     ("openai-chat", 400, json.dumps(error(code="tool_use_failed")).encode(), "model"),
     ("openai-chat", OK, stream(CHUNK, UPSTREAM), "provider"),

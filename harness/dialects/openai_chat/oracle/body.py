@@ -58,7 +58,8 @@ _CUT_WORDS = frozenset(("length", "max_tokens", "max_output_tokens", "model_leng
 _CHUNK = "chat.completion.chunk"
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 # How OpenRouter's members say that the upstream server failed, under a finish of `stop`.
-_FAILED_WORDS = frozenset(("network_error",))
+_UPSTREAM_FAILED = "network_error"
+_FAILED_WORDS = frozenset(("error", _UPSTREAM_FAILED))
 
 
 class OpenAIChatOracle(Oracle):
@@ -193,7 +194,7 @@ class OpenAIChatOracle(Oracle):
         self.model_failed |= native == _MALFORMED
         self.cut_upstream |= native.casefold() in _CUT_WORDS
         if native.casefold() in _FAILED_WORDS:
-            self.later_errors.append(native)
+            self.later_errors.append(_UPSTREAM_FAILED)
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._add_delta(delta, choice.get("finish_reason"), offset)
