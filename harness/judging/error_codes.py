@@ -50,7 +50,8 @@ def blame_of_error(reading: OracleReading, status: int) -> Blame:
     numbers = {status, *(int(each) for each in given if each.isascii() and each.isdigit())}
     if any(each in _CLIENT_ERRORS and each not in _NOT_OF_CALLER for each in numbers):
         return "request"
-    return "" if words.isdisjoint(known.request) else "request"
+    is_own_fault = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return "" if is_own_fault or words.isdisjoint(known.request) else "request"
 
 
 def _words(code: str) -> Iterator[str]:
