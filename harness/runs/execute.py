@@ -192,8 +192,10 @@ class _Parallel(msgspec.Struct):
                     )
                     began = monotonic()
                     ended, output = self._run_alone(client, job, ended, output)
-                    is_endless = isinstance(ended, Exited) and monotonic() - began > _ENDLESS
-                    endless[job.normalizer] = endless[job.normalizer] + 1 if is_endless else 0
+                    if isinstance(ended, Exited) and monotonic() - began > _ENDLESS:
+                        endless[job.normalizer] += 1
+                    elif ran_client(ended):
+                        endless[job.normalizer] = 0
                 elif ended is None or isinstance(ended, Exited):
                     continue  # it is one of the jobs that did not run
                 self.desk.take(job, ended, output)
@@ -236,7 +238,8 @@ class _Parallel(msgspec.Struct):
                 self.deaths += 1
                 self._doubt(jobs, ENDED)
             else:
-                self.deaths = 0
+                if any(map(ran_client, batch.results)):
+                    self.deaths = 0
                 self._take(jobs, batch)
 
     def _take(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
@@ -256,6 +259,12 @@ class _Parallel(msgspec.Struct):
 
     def _doubt(self, jobs: Iterable[Job], reason: str) -> None:
         self.doubtful.extend((job, Exited(reason), "") for job in jobs)
+
+
+def ran_client(ended: Judged | Exited) -> bool:
+    """Return whether the client ran for a cell, and not only the harness, as if it is unsupported."""
+    is_unsupported = isinstance(ended, tuple) and ended[0].outcome is Outcome.UNSUPPORTED
+    return not (is_unsupported or isinstance(ended, UnreadableFile))
 
 
 def has_hung(ended: Judged | Exited) -> bool:
