@@ -262,7 +262,7 @@ class _Parallel(msgspec.Struct):
 
 
 def ran_client(ended: Judged | Exited) -> bool:
-    """Return whether the client ran for a cell, and not only the harness, as if it is unsupported."""
+    """Return whether the client ran for a cell, which it does not if the cell is unsupported."""
     is_unsupported = isinstance(ended, tuple) and ended[0].outcome is Outcome.UNSUPPORTED
     return not (is_unsupported or isinstance(ended, UnreadableFile))
 
