@@ -35,6 +35,7 @@ PLANTED = {
         "ghp_{aB3dE6gH9jK2mN5pQ8sTaB3d}",
         "access_token$production${w46slm7tixj7lfd3$0d49700ec3e3f812aaa2e6b008c8ef0e}",
         "sk-helicone-{18y4krg-4lv4wqf-v9alplo-izoik20}",
+        "{7qT2mZ8vK4xN1cR9bW5yH3jL6pD0sF2gA8uE+AStQ4rX9k==}",
     ),
     "token": (
         "Bearer {aB3dE6gH9jK2mN5pQ8sT}",
