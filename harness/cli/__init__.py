@@ -187,6 +187,13 @@ def _print_os_error(error: OSError) -> int:
             err=True,
         )
         return EXIT_USAGE
+    if error.errno == errno.ENOENT and "temporary directory" in str(error.strerror):
+        click.echo(
+            "error: no folder for temporary files can be written\n  Free disk space, or set TMPDIR "
+            "to another folder.",
+            err=True,
+        )
+        return EXIT_USAGE
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
         _print_crash(error)
         return EXIT_INTERNAL

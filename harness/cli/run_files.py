@@ -294,7 +294,10 @@ def find_run(path: Path | None) -> Path:
         return path
     finished = (*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz"))
     files = finished or folder.glob(f"*.jsonl{PARTIAL}")
-    found = sorted(files, key=lambda each: (each.stat().st_mtime_ns, each.name))
+    # A link that leads nowhere is as old as itself: reading it gives the reason.
+    found = sorted(
+        files, key=lambda it: (it.stat(follow_symlinks=it.exists()).st_mtime_ns, it.name)
+    )
     if not found:
         raise UnreadableError(
             "no run: expected a *.jsonl file in this folder",

@@ -18,7 +18,7 @@ from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked, plain
 from harness.results.catalogue import load_catalogue
 from harness.results.run import Run
-from harness.runs.execute import Progress
+from harness.runs.execute import STOPPED, Progress
 from harness.shipped import bundled_folder
 from harness.verdicts.gate import Summary, with_cells
 from harness.wording import pluralize
@@ -69,5 +69,4 @@ def print_problems(done: Progress) -> None:
     for each in done.unreadable:
         print_error(each.error)
     for name in done.stopped:
-        what = "several cells in a row did not end, so its other cells did not run"
-        click.echo(f"stopped: {marked(name)}: {what}", err=True)
+        click.echo(f"stopped: {marked(name)}: {STOPPED}", err=True)

@@ -38,7 +38,7 @@ def read_file(
         UnreadableError: the file cannot be read, or is larger than the limit.
     """
     limit = MAX_BYTES if most is None else most
-    _refuse_special(path)
+    refuse_special(path)
     try:
         with path.open("rb") as file:
             note_read(str(path), file.fileno())
@@ -60,7 +60,7 @@ def read_head(path: Path | str) -> bytes:
     Raises:
         UnreadableError: the file cannot be read.
     """
-    _refuse_special(path)
+    refuse_special(path)
     try:
         with open(path, "rb", buffering=0) as file:
             note_read(str(path), file.fileno())
@@ -69,7 +69,7 @@ def read_head(path: Path | str) -> bytes:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
-def _refuse_special(path: Path | str) -> None:
+def refuse_special(path: Path | str) -> None:
     """Refuse a pipe or a device in a folder, because reading it could take forever."""
     problem = unusable_reason(os.fspath(path))
     if problem:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from harness.errors import UsageError
+from harness.files.load import refuse_special
 from harness.measuring.measured_turn import COLUMNS
 from harness.measuring.parquet import MEMORY
 from harness.verdicts.sql import ISOLATED, SEALED
@@ -46,11 +47,14 @@ def open_rows(folder: Path) -> Iterator["DuckDBPyConnection"]:
     """Yield a read-only database with the views `rows` and `turns`, which cannot open other files.
 
     Raises:
+        UnreadableError: a file of rows is a pipe or a device.
         UsageError: the folder has no rows, or rows of another version of the harness.
     """
     files = sorted(str(each) for each in folder.glob(FILES))
     if not files:
         raise UsageError(f"expected rows ({FILES}), found none", where=str(folder), hint=_MAKE)
+    for file in files:
+        refuse_special(file)
     with defer_interrupts():
         import duckdb  # noqa: PLC0415 - slow to import
 

@@ -16,7 +16,7 @@ from typing import BinaryIO, Self
 import msgspec
 
 from harness.errors import UnreadableError, UsageError
-from harness.files.load import refuse_bom
+from harness.files.load import refuse_bom, refuse_special
 from harness.files.write import LineFile, partial_path
 from harness.results.case import Case
 from harness.results.conversation_case import ConversationCase
@@ -202,6 +202,7 @@ def read_run(path: Path) -> Run:
         UnreadableError: the file does not exist, is not a run, is damaged, or comes from a newer
             harness.
     """
+    refuse_special(path)
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_RUN_BYTES:

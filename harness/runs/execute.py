@@ -36,6 +36,7 @@ _BATCHES_PER_WORKER = 2
 # A client whose cells in a row do not end, such as one in an endless loop in C, is stopped.
 _MOST_ENDLESS = 5
 _ENDLESS = 10.0
+STOPPED = "several cells in a row did not end, so its other cells did not run"
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -179,11 +180,11 @@ class _Parallel(msgspec.Struct):
         if not self.interruption.requested:
             self.doubtful.extend((job, None, "") for group in waiting for job in group)
         clients: dict[str, Isolation] = {}
-        endless: Counter[str] = Counter()
+        endless = EndlessCells()
         try:
             while self.doubtful:
                 job, ended, output = self.doubtful.popleft()
-                if endless[job.normalizer] >= _MOST_ENDLESS:
+                if endless.has_stopped(job.normalizer):
                     self.desk.stopped.add(job.normalizer)
                     continue
                 if not self.interruption.requested:
@@ -192,8 +193,7 @@ class _Parallel(msgspec.Struct):
                     )
                     began = monotonic()
                     ended, output = self._run_alone(client, job, ended, output)
-                    is_endless = isinstance(ended, Exited) and monotonic() - began > _ENDLESS
-                    endless[job.normalizer] = endless[job.normalizer] + 1 if is_endless else 0
+                    endless.count(job.normalizer, ended, monotonic() - began)
                 elif ended is None or isinstance(ended, Exited):
                     continue  # it is one of the jobs that did not run
                 self.desk.take(job, ended, output)
@@ -236,7 +236,8 @@ class _Parallel(msgspec.Struct):
                 self.deaths += 1
                 self._doubt(jobs, ENDED)
             else:
-                self.deaths = 0
+                if any(map(ran_client, batch.results)):
+                    self.deaths = 0
                 self._take(jobs, batch)
 
     def _take(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
@@ -256,6 +257,30 @@ class _Parallel(msgspec.Struct):
 
     def _doubt(self, jobs: Iterable[Job], reason: str) -> None:
         self.doubtful.extend((job, Exited(reason), "") for job in jobs)
+
+
+class EndlessCells:
+    """Counts the cells in a row that did not end, such as those of a client that loops in C."""
+
+    def __init__(self) -> None:
+        self._in_a_row: Counter[str] = Counter()
+
+    def count(self, client: str, ended: Judged | Exited, seconds: float) -> None:
+        """Count a cell of `client` that took so many seconds, if it is one of those."""
+        if isinstance(ended, Exited) and seconds > _ENDLESS:
+            self._in_a_row[client] += 1
+        elif ran_client(ended):
+            self._in_a_row[client] = 0
+
+    def has_stopped(self, client: str) -> bool:
+        """Return whether so many cells did not end that no further one may run."""
+        return self._in_a_row[client] >= _MOST_ENDLESS
+
+
+def ran_client(ended: Judged | Exited) -> bool:
+    """Return whether the client ran for a cell, which it does not if the cell is unsupported."""
+    is_unsupported = isinstance(ended, tuple) and ended[0].outcome is Outcome.UNSUPPORTED
+    return not (is_unsupported or isinstance(ended, UnreadableFile))
 
 
 def has_hung(ended: Judged | Exited) -> bool:

@@ -14,6 +14,8 @@ from typing import Final
 
 import msgspec
 
+from harness.errors import UnreadableError
+from harness.files.load import read_file
 from harness.files.write import write_file
 from harness.results.run import Run, Selection
 from harness.results.store import encode_line
@@ -107,8 +109,8 @@ def kept_runs(folder: Path) -> tuple[KeptRun, ...]:
 def _kept_run(about: Path) -> KeptRun | None:
     path = about.with_name(_RUN)
     try:
-        found = msgspec.json.decode(about.read_bytes(), type=RunAbout)
-    except (OSError, ValueError):
+        found = msgspec.json.decode(read_file(about), type=RunAbout)
+    except (UnreadableError, ValueError):
         return None
     return KeptRun(path, found) if path.is_file() else None
 

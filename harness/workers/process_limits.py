@@ -16,7 +16,7 @@ from typing import Final
 # For a client to clean up after its deadline.
 GRACE_SECONDS: Final = 5.0
 # A thread starts each time, so it is not done for each of many short replays.
-_RENEWED_AFTER: Final = 5.0
+_RENEWED_AFTER: Final = 2.0
 # For what the harness does before and between replays, also on a busy machine.
 _WORK_SECONDS: Final = 60.0
 _STANDARD_ERROR: Final = 2

@@ -50,12 +50,13 @@ def _killed(work: Callable[[int], None], seconds: float, lines: int = 0) -> list
         child = os.fork()
     if not child:
         os.close(output)
-        os.setsid()
+        os.setpgid(0, 0)
         try:
             work(given)
         finally:
             os._exit(0)
     os.close(given)
+    os.setpgid(child, child)  # the child may not have come so far before it is killed
     with os.fdopen(output, encoding="utf-8") as stream:
         found = [line for _, line in zip(range(lines), stream, strict=False)]
         end = time.monotonic() + seconds

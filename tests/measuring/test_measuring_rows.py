@@ -1,11 +1,12 @@
 """The database of a folder of rows reads these files and nothing else."""
 
+import os
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from harness.errors import UsageError
+from harness.errors import UnreadableError, UsageError
 from harness.measuring.rows import open_rows
 from tests.measuring.measuring_samples import A_ROW, a_folder
 
@@ -48,4 +49,11 @@ def test_files_that_are_not_rows_are_refused(tmp_path: Path) -> None:
         pass
     duckdb.connect().execute(f"COPY (SELECT '' AS time) TO '{tmp_path}/turns-1.parquet'")
     with pytest.raises(UsageError, match="expected the column 'asked'"), open_rows(tmp_path):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_with_the_name_of_rows_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "turns-1.parquet")
+    with pytest.raises(UnreadableError, match="expected a regular file"), open_rows(tmp_path):
         pass

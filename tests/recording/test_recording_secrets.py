@@ -33,6 +33,8 @@ PLANTED = {
         "LTAI{5tAbCdEfGhJkMn7}",
         "hf_{aBcDeFgHiJkLmNoPqRsT}",
         "ghp_{aB3dE6gH9jK2mN5pQ8sTaB3d}",
+        "access_token$production${w46slm7tixj7lfd3$0d49700ec3e3f812aaa2e6b008c8ef0e}",
+        "sk-helicone-{18y4krg-4lv4wqf-v9alplo-izoik20}",
         "{7qT2mZ8vK4xN1cR9bW5yH3jL6pD0sF2gA8uE+AStQ4rX9k==}",
     ),
     "token": (
@@ -280,6 +282,9 @@ def test_what_holds_no_secret_stays(body: bytes) -> None:
         "/Users/alice/x",
         "C:\\Users\\me\\x",
         "task-1234567890abcdef1234",
+        "It starts with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----.",
+        "arn:aws:iam::123456789012:role/service",
+        "amqp://guest:guest@localhost:5672/",
         "Bearer your_api_key_goes_here",
         "x@y",
         "@app.route('/home/')",

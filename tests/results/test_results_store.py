@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.cli.run_files import find_run
 from harness.conversation.agent import Agent
 from harness.conversation.task import Task
 from harness.errors import UnreadableError, UsageError
@@ -283,6 +284,17 @@ def test_missing_run_file_is_an_error(tmp_path: Path) -> None:
         read_run(tmp_path / "run.jsonl")
     with pytest.raises(UnreadableError, match="cannot be read"):
         read_run(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_and_a_link_that_leads_nowhere_are_no_runs(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.jsonl")
+    with pytest.raises(UnreadableError, match="expected a regular file"):
+        read_run(find_run(tmp_path))
+    (tmp_path / "run.jsonl").unlink()
+    (tmp_path / "run.jsonl").symlink_to("nowhere")
+    with pytest.raises(UnreadableError, match="leads nowhere"):
+        read_run(find_run(tmp_path))
 
 
 def test_unwritable_run_file_is_a_usage_error(tmp_path: Path) -> None:

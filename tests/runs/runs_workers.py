@@ -39,6 +39,7 @@ RAISED: dict[str, BaseException] = {
     "exits": SystemExit(0),
     "interrupts": KeyboardInterrupt(),
 }
+SLEEPS: dict[str, float] = {"slow": 0.02, "slower": 0.05, "stuck": 60}
 
 
 def _no_memory(*_: object, **__: object) -> None:
@@ -100,7 +101,10 @@ def _result(job: Job) -> Result:
 def worker(job: Job) -> Judged:
     """Behave as the job's normalizer is called."""
     match job.normalizer:
-        case "dies":
+        case "dies-if-supported" if int(job.subject.path[1:]) % 3 == 1:
+            found = a_result(job.subject.path, job.normalizer, outcome=Outcome.UNSUPPORTED)
+            return found, None
+        case "dies" | "dies-if-supported":
             os.write(2, b"before the end of the client\n")
             os._exit(3)
         case "keeps-a-pipe":
@@ -111,12 +115,8 @@ def worker(job: Job) -> Judged:
         case "dies-once":
             if _is_first(job):
                 os.kill(os.getpid(), signal.SIGKILL)
-        case "slow":
-            time.sleep(0.02)
-        case "slower":
-            time.sleep(0.05)
-        case "stuck":
-            time.sleep(60)
+        case name if name in SLEEPS:
+            time.sleep(SLEEPS[name])
         case name if name in RAISED:
             raise RAISED[name]
     _misbehave(job)

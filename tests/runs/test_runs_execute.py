@@ -331,13 +331,15 @@ def test_a_process_that_fails_ends_though_a_thread_of_the_client_runs(listener: 
     assert time.monotonic() - began < process_limits.GRACE_SECONDS
 
 
+# A cell that the client does not support says nothing about whether the client ends.
+@pytest.mark.parametrize(("client", "judged"), [("dies", 5), ("dies-if-supported", 7)])
 def test_a_client_whose_cells_do_not_end_is_stopped(
-    listener: Listener, monkeypatch: pytest.MonkeyPatch
+    listener: Listener, monkeypatch: pytest.MonkeyPatch, client: str, judged: int
 ) -> None:
     monkeypatch.setattr(execution, "_ENDLESS", 0.0)
-    jobs = a_plan(20, "dies", "fine")
+    jobs = a_plan(20, client, "fine")
     done = listener.run(jobs, 1, apart=lambda job: job.normalizer)
-    assert (done.done, done.not_run, done.stopped) == (25, 15, ("dies",))
+    assert (done.done, done.not_run, done.stopped) == (20 + judged, 20 - judged, (client,))
     assert sum(cell.endswith("/fine") for cell in listener.results) == 20
 
 

@@ -215,7 +215,7 @@ _HINTS: Final = tuple({hint for detector in _OTHERS for hint in detector.hints})
 KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in (*_PREFIXED, *_OTHERS)))
 
 # What follows a prefix; everything else becomes a space. No secret with a prefix is shorter.
-_OF_WORDS: Final = f"{_ALNUM}_-./+=".encode()
+_OF_WORDS: Final = f"{_ALNUM}_-./+=$:~".encode()
 _TO_WORDS: Final = bytes(code if code in _OF_WORDS else ord(" ") for code in range(256))
 _SHORTEST_WORD: Final = 14
 

@@ -109,7 +109,8 @@ _PLACEHOLDERS: Final = re.compile(
     r"|user(?:name)?|you(?:r[-_ ]?(?:user)?name)?|me|alice|bob|john|jane|foo|node|runner|ubuntu|oai"
     r"|vscode|app|shared|public|default|root|sandbox|workspace|\.\.\.|name"
     r"|(?:sk-)?(?:your|my|test|fake|dummy|example|placeholder)[-_].*"
-    r"|pass(?:word|wd)?|pwd?|secret|token|key|string|null|none|true|false|changeme|postgres|root|admin"
+    r"|pass(?:word|wd)?|pwd?|secret|token|key|string|null|none|true|false|changeme|postgres|root|admin|guest"
+    r"|123456789012"
     r"|\$[A-Za-z_][A-Za-z0-9_]*|\$[({].*|%[A-Za-z_]\w*%?|%\(.*|[<{\[].*|aws4-hmac-sha256|(?:process\.env|os\.environ|env|config|settings|self|this)\..*"
 )
 
