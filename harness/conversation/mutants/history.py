@@ -278,6 +278,15 @@ def _tags(block: Message) -> set[str]:
     return {*block, str(block.get("type"))}
 
 
+@loop_mutant("messages-unlimited", "CONV-LIMITS")
+class _Unlimited(ToolLoop):
+    """Sends the complete history although the task limits the messages of a request."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        limits = replace(task.limits, messages=None)
+        super().__init__(replace(task, limits=limits), config, probe)
+
+
 @loop_mutant("calls-empty", "HIST-TOOLCALLS-EMPTY")
 class _EmptyList(Edited):
     """Stores an empty list of calls with every answer."""

@@ -6,6 +6,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from harness.conversation.calling import CallBudget, CallResults, refuse, run_calls
+from harness.conversation.channel import assistant_text
 from harness.conversation.feedback import parse_error_reports, retry_text
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.mutants.edit import loop_mutant
@@ -32,7 +33,16 @@ class _Raising(ToolLoop):
         return super().handle_turn(turn, left)
 
 
-@loop_mutant("first-text-answered", "CONV-ANSWER")
+@loop_mutant("limit-unanswered", "CONV-ANSWER")
+class _Unanswered(ToolLoop):
+    """Returns no text if a limit ends the conversation."""
+
+    def run_conversation(self) -> Conversation:
+        conversation = super().run_conversation()
+        return replace(conversation, answer="") if conversation.ending == "limit" else conversation
+
+
+@loop_mutant("first-text-answered", "CONV-ANSWER-CHANGED")
 class _FirstKept(ToolLoop):
     """Answers with the model's text before the calls instead of its last text."""
 
@@ -40,6 +50,17 @@ class _FirstKept(ToolLoop):
         conversation = super().run_conversation()
         texts = (record.turn.text for record in self.turns)
         return replace(conversation, answer=next(filter(str.strip, texts), ""))
+
+
+@loop_mutant("markup-answered", "CONV-ANSWER-CHANGED")
+class _MarkupAnswered(ToolLoop):
+    """Answers with a call as the model wrote it if the limit of rounds ends the conversation."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        ending = super().handle_turn(turn, left)
+        if ending == "limit" and turn.tool_calls and self.config.prompt.describes_tools:
+            self.answer = assistant_text(self.config.prompt, turn)
+        return ending
 
 
 @loop_mutant("asks-once-more", "CONV-SURPLUS-REQUEST")

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
 
+from harness.conversation.prompts import PROMPTS
+from harness.dialects.kit.oracle.values import read_arguments
+from harness.dialects.kit.oracle.written_calls import WrittenReply, written_reply
 from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
 from harness.judging.conversations.session import SessionRecord
@@ -12,9 +15,13 @@ from harness.judging.rule import Violation
 from harness.results.conversation import Conversation
 from harness.results.finding import Came
 from harness.results.outcome import Outcome
+from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import calls_of
 
 AGAIN: Final = "again"
+# How the prompt `react` labels the answer.
+_REACT_ANSWER: Final = "Final Answer:"
+_NO_ANSWER: Final = ("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-UNPLAYED")
 
 
 @conversation_rule("CONV-NO-CRASH", Outcome.CRASH, always=True)
@@ -47,7 +54,10 @@ def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     if conversation and expected is not None and conversation.ending != expected:
         # An early end that loses calls is as bad as losing them.
         worse = Outcome.LOST_CALL if evidence.matches.lost else None
-        came = evidence.own_design if conversation.ending == "error" else ""
+        # A surplus request fails because the cassette has no reply to it.
+        is_surplus = any(request.sent.index is None for request in evidence.requests)
+        is_own = conversation.ending == "error" and not is_surplus
+        came = evidence.own_design if is_own else ""
         found = _shown_ending(conversation)
         yield Violation("ending", expected, found, outcome=worse, came=came)
 
@@ -91,11 +101,50 @@ def _ends_at_hidden_length(evidence: ConversationEvidence) -> bool:
     return evidence.requests[-1].reply.truncated
 
 
-@conversation_rule(
-    "CONV-ANSWER",
-    Outcome.MISMATCH,
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-UNPLAYED"),
-)
+@conversation_rule("CONV-ANSWER-CHANGED", Outcome.MISMATCH, yields_to=_NO_ANSWER)
+def _answer_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
+    conversation = evidence.record.conversation
+    if conversation is None or not evidence.requests:
+        return
+    expected, answer = _last_visible_text(evidence), conversation.answer
+    if conversation.ending == "done" and expected is not None:
+        if _squeezed(answer) != _squeezed(expected):
+            yield Violation("answer", expected, answer)
+        return
+    written = _written_by_model(evidence, answer)
+    if written is not None and written.calls:
+        yield Violation("answer", "no markup of a call", answer)
+
+
+def _last_visible_text(evidence: ConversationEvidence) -> str | None:
+    """Return the visible text of the last reply; None if the bytes do not determine it."""
+    reply = evidence.requests[-1].reply
+    if PROMPTS[evidence.task.prompt].protocol == "react":
+        _, label, answer = reply.text.rpartition(_REACT_ANSWER)
+        return answer if label and not reply.broken else None
+    if reply.broken or reply.calls is None or reply.calls or reply.rejected:
+        return None
+    written = _written_by_model(evidence, reply.text)
+    if written is not None:
+        return written.text if written.text_known and not written.calls else None
+    # In the action protocol, other objects than those of the protocol may be an answer too.
+    is_object = read_arguments(reply.text.strip()).value is not None
+    return reply.text if reply.text_known and not is_object else None
+
+
+def _written_by_model(evidence: ConversationEvidence, text: str) -> WrittenReply | None:
+    """Return what `text` contains in the format of a prompt that describes calls, if it is one."""
+    if evidence.requests[-1].tools is not None or not evidence.task.tools:
+        return None
+    return written_reply(text, frozenset(tool.name for tool in evidence.task.tools))
+
+
+def _squeezed(text: str) -> str:
+    """Return `text` without white space, because a client may change it between parts."""
+    return "".join(join_surrogates(text).split())
+
+
+@conversation_rule("CONV-ANSWER", Outcome.MISMATCH, yields_to=(*_NO_ANSWER, "CONV-ANSWER-CHANGED"))
 def _answer(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, expected = evidence.record.conversation, evidence.script.expect.answer
     if conversation is None or expected is None:

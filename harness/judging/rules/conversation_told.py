@@ -5,8 +5,11 @@ They compare values and not sentences, so that an agent may use any words, in an
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
+
+import msgspec
 
 from harness.judging.conversations.evidence import (
     ConversationEvidence,
@@ -33,6 +36,8 @@ _ENDS: Final = ("CONV-ENDING", "CONV-NO-CRASH", "CONV-NO-HANG", "CONV-UNPLAYED")
 # Digits, also in groups: 20,000 and 20.000 and 20 000 and 20_000 are one number.
 _NUMBER: Final = re.compile(r"\d+(?:[.,  '_]\d{3})*(?!\d)")
 _GROUPING: Final = re.compile(r"\D")
+_ZERO: Final = re.compile(r"(?<![\d.])0(?!\.?\d)")
+_LIST_MARK: Final = re.compile(r"^\s*\d+[.):]\s", re.MULTILINE)
 _TAG: Final = re.compile(r"</?[a-z_]+(?: [^<>]*)?>")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 # A language without spaces writes a sentence as one run of letters.
@@ -145,11 +150,10 @@ def _next_messages(
     """
     if evidence.task.limits.messages is not None:
         return
-    probes = sum(record.meta.probe is not None for record in evidence.records)
     for index, (request, later) in enumerate(
         zip(evidence.requests, evidence.requests[1:], strict=False)
     ):
-        if index >= probes:
+        if index >= evidence.probes:
             pairs = added_messages(request.messages, later.messages)
             yield index, request, [each for _, each in pairs]
 
@@ -199,24 +203,44 @@ class _Number(str):
     __slots__ = ()
 
 
-def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - any value of JSON
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(item)
+class _Flag(msgspec.Struct, frozen=True):
+    """A member that is true or false. A text shows it by the name of the member or by the value."""
+
+    name: str
+    value: bool
+
+    def __repr__(self) -> str:
+        """Return the member as JSON writes it."""
+        return f"{self.name}: {json_or_repr(self.value)}"
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[str | _Flag]:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, name)
+    elif isinstance(value, bool):
+        yield _Flag(name, value)
     elif isinstance(value, str) and value.strip():
         yield value
 
 
-def _lost_leaves(value: object, text: str) -> Iterator[str]:
+def _lost_leaves(value: object, text: str) -> Iterator[str | _Flag]:
     """Yield each value that `text` lacks, unless `text` says that some are missing."""
     if not _tells_rest(value, text):
         squeezed = _squeezed(text)
         yield from (leaf for leaf in _leaves(value) if not _is_shown(leaf, text, squeezed))
 
 
-def _is_shown(leaf: str, text: str, squeezed: str) -> bool:
+def _is_shown(leaf: str | _Flag, text: str, squeezed: str) -> bool:
+    if isinstance(leaf, _Flag):
+        return leaf.name in text or str(leaf.value).casefold() in text.casefold()
     if isinstance(leaf, _Number):
-        return leaf in text or repr(float(leaf)) in text
+        # Many other numbers contain a zero.
+        is_there = _ZERO.search(text) is not None if leaf == "0" else leaf in text
+        return is_there or repr(float(leaf)) in text
     escaped = (json.dumps(leaf, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))
     if leaf in text or any(each in text for each in escaped):
         return True
@@ -263,7 +287,7 @@ def _tells_characters(value: str, text: str) -> bool:
 
 def _tells_rest(value: object, text: str) -> bool:
     """Return whether `text` says how many entries or characters of a JSON result are missing."""
-    numbers = _numbers(text[-_NOTICE_AT_MOST:])
+    numbers = _numbers(_without_values(value, text)[-_NOTICE_AT_MOST:])
     entries, characters = set(_list_sizes(value)), len(json_or_repr(value))
     # Each agent writes the result in its own form, so only the order of its length is known.
     lengths = range(max(characters // 2, len(text) - _COUNT_TOLERANCE), 3 * characters)
@@ -272,6 +296,18 @@ def _tells_rest(value: object, text: str) -> bool:
         for total in numbers
         for missing in numbers
     )
+
+
+def _without_values(value: object, text: str) -> str:
+    """Return `text` without the values of a result that it shows, and without numbers of a list.
+
+    It is "" if the text shows none of the values, because then it is about another result.
+    """
+    shown = Counter(leaf for leaf in _leaves(value) if isinstance(leaf, str) and leaf in text)
+    for leaf, count in sorted(shown.items(), key=lambda each: len(each[0]), reverse=True):
+        # A notice comes after the values, and may contain the same number.
+        text = text.replace(leaf, " ", count)
+    return _LIST_MARK.sub(" ", text) if shown else ""
 
 
 def _list_sizes(value: object) -> Iterator[int]:
