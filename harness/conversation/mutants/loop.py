@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from harness.conversation.calling import CallBudget, CallResults, refuse, run_calls
 from harness.conversation.channel import assistant_text
 from harness.conversation.feedback import parse_error_reports, retry_text
+from harness.conversation.gateway import gateway
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.mutants.edit import loop_mutant
 from harness.conversation.replies import turn_ending
@@ -92,6 +93,15 @@ class _RoundTooMany(ToolLoop):
         if ending == "limit" and not left:
             self.request_turn()
         return ending
+
+
+@loop_mutant("retries-uncounted", "CONV-LIMITS", of=gateway)
+class _Uncounted(ToolLoop):
+    """Asks again as often as rounds are left, and counts no retry."""
+
+    def retry_or_stop(self, turn: Turn, reason: str, left: int) -> Ending | None:
+        self._retries = 0
+        return super().retry_or_stop(turn, reason, left)
 
 
 @loop_mutant("one-call-too-many", "CONV-LIMITS CONV-CALL-UNWANTED")

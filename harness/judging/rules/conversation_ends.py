@@ -45,7 +45,10 @@ def _no_hang(evidence: ConversationEvidence) -> Iterator[Violation]:
 @conversation_rule(
     "CONV-ENDING",
     Outcome.MISMATCH,
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING", "CONV-UNUSABLE-DONE"),
+    yields_to=(
+        *("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING", "CONV-LIMITS"),
+        "CONV-UNUSABLE-DONE",
+    ),
 )
 def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, expected = evidence.record.conversation, evidence.script.expect.ending
@@ -54,10 +57,7 @@ def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     if conversation and expected is not None and conversation.ending != expected:
         # An early end that loses calls is as bad as losing them.
         worse = Outcome.LOST_CALL if evidence.matches.lost else None
-        # A surplus request fails because the cassette has no reply to it.
-        is_surplus = any(request.sent.index is None for request in evidence.requests)
-        is_own = conversation.ending == "error" and not is_surplus
-        came = evidence.own_design if is_own else ""
+        came = evidence.own_design if conversation.ending == "error" else ""
         found = _shown_ending(conversation)
         yield Violation("ending", expected, found, outcome=worse, came=came)
 

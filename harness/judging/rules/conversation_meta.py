@@ -37,7 +37,7 @@ _REFUSALS: Final = frozenset(
 @conversation_rule(
     "CONV-PARSE-ERRORS",
     Outcome.MISMATCH,
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-REPORT-SNIPPET"),
+    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-LIMITS", "CONV-REPORT-SNIPPET"),
 )
 def _parse_errors(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = evidence.script.expect.parse_errors
@@ -131,6 +131,7 @@ def _reports(evidence: ConversationEvidence) -> Iterator[tuple[str, TurnRecord, 
     yields_to=(
         "CONV-CALL-FROM-BROKEN-TURN",
         "CONV-ENDING",
+        "CONV-LIMITS",
         "CONV-UNPLAYED",
         "CONV-SURPLUS-REQUEST",
     ),

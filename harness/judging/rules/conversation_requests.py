@@ -72,10 +72,13 @@ def _limits(evidence: ConversationEvidence) -> Iterator[Violation]:
         if count > limits.identical_calls * questions:
             expected = f"the same call at most {limits.identical_calls} times for a question"
             yield Violation("executed", expected, f"{tool} {count} times")
+    retries = 0
     for index, record in enumerate(evidence.records):
-        if record.meta.retries > limits.retries:
-            path = f"turns[{index}].meta.retries"
-            yield Violation(path, f"at most {limits.retries}", record.meta.retries)
+        # After a reply that can be used, the agent may retry again.
+        retries = retries + record.meta.retries if record.meta.retries else 0
+        if retries > limits.retries:
+            yield Violation(f"turns[{index}].meta.retries", f"at most {limits.retries}", retries)
+            return
 
 
 def _too_many_messages(evidence: ConversationEvidence) -> Iterator[Violation]:
