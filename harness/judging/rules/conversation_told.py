@@ -5,7 +5,6 @@ They compare values and not sentences, so that an agent may use any words, in an
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -46,6 +45,7 @@ _FEWEST_WORDS: Final = 3
 # A notice may count the line break before it, and what a client trims.
 _COUNT_TOLERANCE: Final = 2
 _NOTICE_AT_MOST: Final = 400
+_FEWEST_NOTICE_WORDS: Final = 2
 
 
 @conversation_rule("CONV-QUESTION-LOST", Outcome.MISMATCH, yields_to=_ENDS)
@@ -287,7 +287,7 @@ def _tells_characters(value: str, text: str) -> bool:
 
 def _tells_rest(value: object, text: str) -> bool:
     """Return whether `text` says how many entries or characters of a JSON result are missing."""
-    numbers = _numbers(_without_values(value, text)[-_NOTICE_AT_MOST:])
+    numbers = _numbers(_own_lines(value, text)[-_NOTICE_AT_MOST:])
     entries, characters = set(_list_sizes(value)), len(json_or_repr(value))
     # Each agent writes the result in its own form, so only the order of its length is known.
     lengths = range(max(characters // 2, len(text) - _COUNT_TOLERANCE), 3 * characters)
@@ -298,16 +298,26 @@ def _tells_rest(value: object, text: str) -> bool:
     )
 
 
-def _without_values(value: object, text: str) -> str:
-    """Return `text` without the values of a result that it shows, and without numbers of a list.
+def _own_lines(value: object, text: str) -> str:
+    """Return the lines of `text` with words that a result does not contain.
 
-    It is "" if the text shows none of the values, because then it is about another result.
+    It is "" if the text shows no text of the result, because then it is about another result.
     """
-    shown = Counter(leaf for leaf in _leaves(value) if isinstance(leaf, str) and leaf in text)
-    for leaf, count in sorted(shown.items(), key=lambda each: len(each[0]), reverse=True):
-        # A notice comes after the values, and may contain the same number.
-        text = text.replace(leaf, " ", count)
-    return _LIST_MARK.sub(" ", text) if shown else ""
+    leaves = {leaf for leaf in _leaves(value) if isinstance(leaf, str)}
+    shown = {leaf for leaf in leaves if leaf in text and not isinstance(leaf, _Number)}
+    if leaves and not shown and any(not isinstance(leaf, _Number) for leaf in leaves):
+        return ""
+    for known in sorted({*shown, *_keys(value)}, key=len, reverse=True):
+        text = text.replace(known, " ") if len(known) > 1 else text
+    lines = _LIST_MARK.sub(" ", text).splitlines()
+    return "\n".join(line for line in lines if len(list(_words(line))) >= _FEWEST_NOTICE_WORDS)
+
+
+def _keys(value: object) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        yield from value if isinstance(value, dict) else ()
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _keys(item)
 
 
 def _list_sizes(value: object) -> Iterator[int]:
