@@ -104,7 +104,8 @@ def _errors_text(errors: list[ParseError]) -> str:
 def _report_error(evidence: ConversationEvidence) -> Iterator[Violation]:
     for path, _, error in _reports(evidence):
         if not error.error.strip():
-            yield Violation(f"{path}.error", "what is wrong with the call", "no text")
+            came = evidence.own_design
+            yield Violation(f"{path}.error", "what is wrong with the call", "no text", came=came)
 
 
 @conversation_rule("CONV-REPORT-SNIPPET", Outcome.MISMATCH)

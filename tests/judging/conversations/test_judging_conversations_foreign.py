@@ -117,6 +117,21 @@ SHOULD: dict[Role, str] = {"conforming": "MUST", "peer": "SHOULD"}
 
 
 @ROLES
+@pytest.mark.parametrize("ending", ["error", "done"])
+def test_calls_without_results_after_a_documented_exception(role: Role, ending: Ending) -> None:
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        talk.run(turn)
+        talk.messages.pop()
+        return replace(talk.end(turn), ending=ending)
+
+    script = a_script(ending)
+    found = levels(Agent("sample", converse, role=role), script, calls(OSLO))
+    assert found["HIST-MISSING-RESULT"] == {SHOULD[role] if ending == "error" else "MUST"}
+
+
+@ROLES
 @pytest.mark.parametrize("questions", [1, 2])
 def test_an_empty_turn_that_is_kept_and_sent_nowhere(role: Role, questions: int) -> None:
     def converse(task: Task) -> Conversation:
