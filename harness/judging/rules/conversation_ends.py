@@ -9,7 +9,7 @@ from harness.dialects.kit.oracle.values import read_arguments
 from harness.dialects.kit.oracle.written_calls import WrittenReply, written_reply
 from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
-from harness.judging.conversations.session import SessionRecord
+from harness.judging.conversations.session import Execution, SessionRecord
 from harness.judging.random_values import ids_of_turn, mask, number_ids, sent_ids
 from harness.judging.rule import Violation
 from harness.results.conversation import Conversation
@@ -187,7 +187,7 @@ def _first_difference(
     record, dialect = evidence.record, evidence.task.dialect
     pairs: tuple[tuple[str, object, object], ...] = (
         ("conversation", record.error or record.hung, other.error or other.hung),
-        ("executed", record.executions, other.executions),
+        ("executed", _executed(evidence, record), _executed(evidence, other)),
         ("requests", _bodies(record), _bodies(other)),
         ("conversation", record.conversation, other.conversation),
     )
@@ -198,6 +198,13 @@ def _first_difference(
             raised = "" if record.error == other.error else other.raised or record.raised
             yield Violation(path, _value_text(before), actual, outcome=worse, raised=raised)
             return
+
+
+def _executed(evidence: ConversationEvidence, record: SessionRecord) -> tuple[Execution, ...]:
+    """Return the executed calls; those of one turn sorted if the agent may run them in parallel."""
+    if not evidence.foreign:
+        return record.executions
+    return tuple(sorted(record.executions, key=lambda it: (it.after, it.tool, it.arguments)))
 
 
 def _masked(value: object, record: SessionRecord, dialect: str) -> str:

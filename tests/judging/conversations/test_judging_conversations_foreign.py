@@ -1,5 +1,6 @@
 """An agent of another project is not held to the sentences and settings of the bundled agents."""
 
+import itertools
 import json
 
 import pytest
@@ -15,7 +16,7 @@ from harness.judging.judge import OwnTurns
 from harness.project import Role
 from harness.results.conversation import Conversation, Ending, TurnMeta, TurnRecord
 from harness.turns.deltas import ParseError
-from harness.turns.messages import user
+from harness.turns.messages import assistant, tool_result, user
 from tests.judging.conversations.conversation_samples import (
     OSLO,
     Talk,
@@ -114,6 +115,28 @@ def test_a_call_of_a_broken_turn_is_a_must(role: Role) -> None:
 
 
 SHOULD: dict[Role, str] = {"conforming": "MUST", "peer": "SHOULD"}
+
+
+@pytest.mark.parametrize("role", ["conforming", "peer"])
+def test_calls_of_one_turn_that_start_in_any_order(role: Role) -> None:
+    runs = itertools.count()
+
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        in_order = next(runs) % 2 == 0
+        for call in turn.tool_calls if in_order else turn.tool_calls[::-1]:
+            task.call_tool(call.name, json.loads(call.arguments))
+        talk.messages.append(assistant(None, turn.tool_calls))
+        talk.messages += [tool_result(call.id, '{"temperature": 4}') for call in turn.tool_calls]
+        ids = tuple(call.id for call in turn.tool_calls)
+        talk.turns[-1] = replace(talk.turns[-1], executed=ids)
+        return talk.end(talk.ask())
+
+    script = a_script(executed=(OSLO, BERGEN))
+    agent = Agent("sample", converse, role=role)
+    found = levels(agent, script, calls(OSLO, BERGEN), says("4 degrees."))
+    assert ("CONV-REPEATABLE" in found) == (role == "conforming")
 
 
 @ROLES
