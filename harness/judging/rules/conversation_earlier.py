@@ -1,6 +1,6 @@
 """Define the rule about earlier turns: each later request contains what was asked and found.
 
-A model has no memory of its own: it does not know what a request does not contain.
+A model has no memory. It does not know what a request does not contain.
 """
 
 from collections.abc import Iterator
