@@ -57,7 +57,11 @@ def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     if conversation and expected is not None and conversation.ending != expected:
         # An early end that loses calls is as bad as losing them.
         worse = Outcome.LOST_CALL if evidence.matches.lost else None
-        came = evidence.own_design if conversation.ending == "error" else ""
+        reply = evidence.requests[-1].reply if evidence.requests else None
+        # After a body without an answer, `empty` tells the user the same.
+        has_none = reply is not None and reply.broken and not (reply.text or reply.calls)
+        reported = conversation.ending == "error" or (conversation.ending == "empty" and has_none)
+        came = evidence.own_design if reported else ""
         found = _shown_ending(conversation)
         yield Violation("ending", expected, found, outcome=worse, came=came)
 

@@ -117,6 +117,13 @@ def test_a_call_of_a_broken_turn_is_a_must(role: Role) -> None:
 SHOULD: dict[Role, str] = {"conforming": "MUST", "peer": "SHOULD"}
 
 
+@ROLES
+def test_no_text_after_a_body_without_an_answer(role: Role) -> None:
+    script = a_script("interrupted", executed=())
+    found = levels(ending_with("empty", role), script, b"data: [DONE]\n\n")
+    assert found["CONV-ENDING"] == {LEVEL[role]}
+
+
 @pytest.mark.parametrize("role", ["conforming", "peer"])
 def test_calls_of_one_turn_that_start_in_any_order(role: Role) -> None:
     runs = itertools.count()
