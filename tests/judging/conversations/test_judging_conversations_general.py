@@ -15,6 +15,8 @@ from harness.judging.rules import conversation_prompts, conversation_told
 from harness.results.conversation import Conversation
 from harness.turns.turn import Tool
 from harness.wire.interaction import Request
+from tests.conversation.conversation_provider import SPELLINGS, said, weather
+from tests.conversation.conversation_stage import OSLO, stage
 from tests.judging.conversations.conversation_samples import a_cassette, a_script, loaded, says
 
 FORGETS = MUTANTS["earlier-turns-forgotten"]
@@ -60,6 +62,16 @@ def test_an_agent_that_forgets_is_accused_unless_a_summary_or_the_server_remembe
     summary = replace(FORGETS, policies={**FORGETS.policies, "truncation": "summary"})
     assert rules(summary, script) == set()
     assert rules(with_member(FORGETS, "previous_response_id"), script) == set()
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", *SPELLINGS])
+def test_each_api_shows_which_agent_forgets(dialect: str) -> None:
+    replies = (said("", (weather("a"),)), said("Fine."), said("Later."))
+    questions = ("How is it?", "And when?")
+    subject = stage("two", replies, "done", "Later.", (OSLO,), questions=questions, dialect=dialect)
+    for agent, expected in ((plain, set()), (FORGETS, {"CONV-EARLIER-LOST"})):
+        result, _ = judge_conversation(subject, agent, cuts="whole")
+        assert {finding.rule for finding in result.findings} == expected
 
 
 @pytest.mark.parametrize(
