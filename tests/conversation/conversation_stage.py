@@ -145,7 +145,7 @@ STAGE: Final = (
         prompt="tag-tools/v1",
         offered=(msgspec.structs.replace(WEATHER, parameters=BOTH),),
     ),
-    stage("second-question", (said("晴。"), DONE), questions=("Where?", "When?")),
+    stage("second-question", (said("雨。"), DONE), questions=("Where?", "When?")),
     stage(
         "few-messages",
         (said("", (weather("a"),)), said("", (weather("b", "Bergen"),)), DONE),

@@ -70,7 +70,8 @@ class _RequestAfterAnswer(ToolLoop):
 
     def handle_turn(self, turn: Turn, left: int) -> Ending | None:
         ending = super().handle_turn(turn, left)
-        if ending == "done":
+        last = self.task.questions[-1]
+        if ending == "done" and any(last in str(it.get("content")) for it in self.history):
             self.request_turn()
         return ending
 
@@ -93,6 +94,15 @@ class _RoundTooMany(ToolLoop):
         if ending == "limit" and not left:
             self.request_turn()
         return ending
+
+
+@loop_mutant("messages-unlimited", "CONV-LIMITS")
+class _Unlimited(ToolLoop):
+    """Sends the complete history although the task limits the messages of a request."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        limits = replace(task.limits, messages=None)
+        super().__init__(replace(task, limits=limits), config, probe)
 
 
 @loop_mutant("retries-uncounted", "CONV-LIMITS", of=gateway)

@@ -103,10 +103,14 @@ class _WithoutTypes(Channel):
     ) -> None:
         super().__init__(task, prompt, policy, storing)
         if prompt.describes_tools:
-            names = (tool.parameters.get("properties", {}) for tool in task.tools)
-            untyped: dict[str, Any] = {name: {} for properties in names for name in properties}
-            tools = tuple(replace(tool, parameters={"properties": untyped}) for tool in task.tools)
+            tools = tuple(map(_without_types, task.tools))
             self._system = system(system_text(prompt, tools, task.system))
+
+
+def _without_types(tool: Tool) -> Tool:
+    untyped: dict[str, Any] = {name: {} for name in tool.parameters.get("properties", {})}
+    required = tool.parameters.get("required", [])
+    return replace(tool, parameters={"properties": untyped, "required": required})
 
 
 @channel_mutant("example-given-twice", "CONV-PROMPT-TEXT")
