@@ -82,12 +82,17 @@ def _result_cut(evidence: ConversationEvidence) -> Iterator[Violation]:
     yields_to=(*_ENDS, *_RESULTS),
 )
 def _value_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
+    # One text may show the results of several calls.
+    results = [json.loads(each.result) for each in evidence.executions if not each.error]
+    texts_of = (it for each in results for it in (*_leaves(each), *_keys(each)))
+    known = frozenset(it for it in texts_of if isinstance(it, str))
     for index, execution, texts in _shown_results(evidence):
         # Numbers stay as they are written, because a large one changes if it is parsed.
         value = json.loads(execution.result, parse_int=_Number, parse_float=_Number)
         if isinstance(value, str):
             continue
-        lost = min((list(_lost_leaves(value, text)) for text in texts), key=len, default=["all"])
+        found = (list(_lost_leaves(value, text, known)) for text in texts)
+        lost = min(found, key=len, default=["all"])
         if lost:
             expected = f"{lost[0]!r}, or how much of the result is missing"
             yield Violation(f"requests[{index}].messages", expected, " / ".join(texts)[:400])
@@ -227,9 +232,11 @@ def _leaves(value: Any, name: str = "") -> Iterator[str | _Flag]:  # noqa: ANN40
         yield value
 
 
-def _lost_leaves(value: object, text: str) -> Iterator[str | _Flag]:
+def _lost_leaves(
+    value: object, text: str, known: frozenset[str] = frozenset()
+) -> Iterator[str | _Flag]:
     """Yield each value that `text` lacks, unless `text` says that some are missing."""
-    if not _tells_rest(value, text):
+    if not _tells_rest(value, text, known):
         squeezed = _squeezed(text)
         yield from (leaf for leaf in _leaves(value) if not _is_shown(leaf, text, squeezed))
 
@@ -285,9 +292,12 @@ def _tells_characters(value: str, text: str) -> bool:
     )
 
 
-def _tells_rest(value: object, text: str) -> bool:
-    """Return whether `text` says how many entries or characters of a JSON result are missing."""
-    numbers = _numbers(_own_lines(value, text)[-_NOTICE_AT_MOST:])
+def _tells_rest(value: object, text: str, known: frozenset[str] = frozenset()) -> bool:
+    """Return whether `text` says how many entries or characters of a JSON result are missing.
+
+    `known` has the texts of the results, whose lines say nothing about what is missing.
+    """
+    numbers = _numbers(_own_lines(value, text, known)[-_NOTICE_AT_MOST:])
     entries, characters = set(_list_sizes(value)), len(json_or_repr(value))
     # Each agent writes the result in its own form, so only the order of its length is known.
     lengths = range(max(characters // 2, len(text) - _COUNT_TOLERANCE), 3 * characters)
@@ -298,7 +308,7 @@ def _tells_rest(value: object, text: str) -> bool:
     )
 
 
-def _own_lines(value: object, text: str) -> str:
+def _own_lines(value: object, text: str, others: frozenset[str]) -> str:
     """Return the lines of `text` with words that a result does not contain.
 
     It is "" if the text shows no text of the result, because then it is about another result.
@@ -307,7 +317,7 @@ def _own_lines(value: object, text: str) -> str:
     shown = {leaf for leaf in leaves if leaf in text and not isinstance(leaf, _Number)}
     if leaves and not shown and any(not isinstance(leaf, _Number) for leaf in leaves):
         return ""
-    for known in sorted({*shown, *_keys(value)}, key=len, reverse=True):
+    for known in sorted({*shown, *_keys(value), *others}, key=len, reverse=True):
         text = text.replace(known, " ") if len(known) > 1 else text
     lines = _LIST_MARK.sub(" ", text).splitlines()
     return "\n".join(line for line in lines if len(list(_words(line))) >= _FEWEST_NOTICE_WORDS)
