@@ -198,6 +198,13 @@ def offered_tools(interaction: Interaction) -> tuple[Tool, ...]:
     return (*declared, *(tool for tool in described if tool.name not in known))
 
 
+def known_tools(interaction: Interaction) -> tuple[Tool, ...] | None:
+    """Return the offered tools; None if the recording does not show which tools were offered."""
+    body = request_body(interaction.request.body)
+    tools = offered_tools(interaction)
+    return tools if tools or (body is not None and not kit.omits_tools(body)) else None
+
+
 def _tool(item: dict[str, Any]) -> Tool | None:
     try:
         return msgspec.convert(item, Tool)

@@ -6,15 +6,14 @@ or an answer, the turn must contain it. The scenario, the oracle's reading and t
 request decide the blame, never the normalizer.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.table import offered_tools, read_request
+from harness.dialects.table import known_tools
+from harness.judging.error_codes import blame_of_error
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expected import (
@@ -42,26 +41,7 @@ _EMPTY_CALLS: Final = "TOOLCALLS-EMPTY-ARRAY"
 # What a library hands over that parsed a call without arguments.
 _NO_ARGUMENTS: Final = "null"
 _OK: Final = 200
-_CLIENT_ERRORS: Final = range(400, 500)
-# A timeout of the server, and an error of Bedrock while it processes the model.
-_NOT_OF_CALLER: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.FAILED_DEPENDENCY)
-_LETTERS: Final = re.compile(r"[^A-Za-z]")
-# Codes with which providers say that the request is wrong or not allowed, as lower-case letters and
-# without the ending "error".
-_CODES_OF_CALLER: Final = frozenset(
-    {
-        "accessdenied", "accessdeniedexception", "arrearage", "authentication", "badrequest",
-        "billing", "billinghardlimitreached", "contextlengthexceeded", "failedprecondition",
-        "forbidden", "insufficientquota", "invalidapikey", "invalidargument", "invalidparameter",
-        "invalidrequest", "invalidvalue", "missingrequiredparameter", "modelnotfound", "notfound",
-        "permission", "permissiondenied", "quotaexceeded", "ratelimit", "ratelimitexceeded",
-        "requesttoolarge", "resourceexhausted", "resourcenotfoundexception",
-        "servicequotaexceededexception", "throttlingexception", "throttlingratequota",
-        "toomanyrequests", "unauthenticated", "unauthorized", "unknownparameter",
-        "unprocessableentity", "unrecognizedclientexception", "unsupportedparameter",
-        "unsupportedvalue", "validationexception",
-    }
-)  # fmt: skip
+_BLOCKED: Final = "GEM-PROMPT-BLOCKED"
 # Compiled schemas are kept, because the same tools are called again and again.
 _CHECKER: Final = Checker()
 
@@ -134,6 +114,8 @@ def _blame_of_no_answer(reading: OracleReading) -> Blame:
     """Return who made a turn empty: the provider, if the stream shows that it lost something."""
     if reading.cut_upstream:
         return "model"
+    if blame_of_error(reading, _OK) == "provider":
+        return "provider"
     lost = undocumented_quirks() | {_EMPTY_CALLS}
     is_lost = any(it.ambiguous for it in reading.deviations) or not lost.isdisjoint(reading.quirks)
     return "provider" if is_lost else "model or provider"
@@ -173,10 +155,13 @@ def blame_of_bytes(
         due: the kind of answer that the question needs, as in `Interaction.due`.
         status: the HTTP status of the response.
     """
+    is_error = reading.error is not None or status != _OK
+    of_error: Blame = blame_of_error(reading, status) if is_error else ""
     found: Iterable[tuple[Blame, bool]] = (
+        ("request", _is_blocked(reading)),
         # Out of its budget, or stopped: whatever the framing is, and whatever error repeats it.
         ("model", reading.model_failed or (reading.ended and is_truncated(reading))),
-        ("request", _is_fault_of_caller(reading, status)),
+        (of_error, bool(of_error)),
         ("harness", _is_unread(reading)),
         (_blame_of_no_answer(reading), has_no_answer(reading)),
         ("provider", _is_fault_of_provider(reading)),
@@ -199,18 +184,18 @@ def _blame_of_calls(reading: OracleReading, tools: Sequence[Tool] | None, due: D
     return "" if fit else "model"
 
 
-def _is_fault_of_caller(reading: OracleReading, status: int) -> bool:
-    """Return whether the provider rejects the request, by its status or the code of an error."""
-    codes = [reading.error[0] if reading.error is not None else "", *reading.later_errors]
-    numbers = {status, *(int(code) for code in codes if code.isascii() and code.isdigit())}
-    if any(each in _CLIENT_ERRORS and each not in _NOT_OF_CALLER for each in numbers):
-        return True
-    words = (_LETTERS.sub("", code).casefold().removesuffix("error") for code in codes)
-    return not _CODES_OF_CALLER.isdisjoint(words)
+def _is_blocked(reading: OracleReading) -> bool:
+    """Return whether the provider rejected the prompt, so that no model answered it."""
+    return _BLOCKED in reading.quirks and reading.ended and not (reading.text or reading.calls)
 
 
 def _is_unread(reading: OracleReading) -> bool:
-    """Return whether the body is of no form that the suite knows, so that it read nothing of it."""
+    """Return whether the body is of no form that the suite knows, or has a call of such a form.
+
+    Another client can be able to read it.
+    """
+    if _UNREAD_CALL in reading.quirks:
+        return reading.error is None and not reading.calls
     found = reading.text or reading.reasoning or reading.finishes or reading.calls or reading.error
     return not found and reading.calls is None and "ENVELOPE-WRAPPED" in reading.quirks
 
@@ -269,9 +254,7 @@ def _promises_success(expectation: Expectation, tools: tuple[Tool, ...] | None) 
 def _declared_tools(scenario: Scenario | None, part: ExaminedTurn) -> tuple[Tool, ...] | None:
     if scenario and scenario.tools is not None:
         return scenario.tools
-    interaction = part.evidence.interaction
-    known = read_request(interaction.dialect, interaction.request).tools_known
-    return offered_tools(interaction) if known or interaction.tools else None
+    return known_tools(part.evidence.interaction)
 
 
 def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:

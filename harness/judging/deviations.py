@@ -8,7 +8,7 @@ its upstream, the deviation is inherited, and any other is its own.
 from collections.abc import Iterator
 from typing import Final
 
-from harness.dialects.table import offered_tools, oracle_reading, read_request
+from harness.dialects.table import known_tools, oracle_reading
 from harness.judging.contract.judge import ContractFinding, judge_stream
 from harness.judging.turn_duties import turn_deviations
 from harness.judging.unusable import argument_deviations
@@ -78,9 +78,7 @@ def _of_meaning(interaction: Interaction, *, asked_for_stream: bool | None) -> l
     allowed = set(_OF_STREAMS) if _NO_STREAM in reading.quirks else set()
     if asked_for_stream is False:
         allowed.add(_NO_STREAM)
-    known = read_request(interaction.dialect, interaction.request).tools_known
-    tools = offered_tools(interaction) if known or interaction.tools else None
-    found = [*reading.deviations, *argument_deviations(reading, tools)]
+    found = [*reading.deviations, *argument_deviations(reading, known_tools(interaction))]
     noted = {each.quirk for each in found}
     for each in turn_deviations(interaction, reading):
         if each.quirk not in noted:

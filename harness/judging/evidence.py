@@ -108,11 +108,13 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """Why the format of the stream lowers the level of each rule; "" if it does not.
 
         It is "undocumented" if the stream violates the documented format of its API and the client
-        reported that. The client reports it by a failure, by a rejection that the stream does not
-        require, or, if it is an SDK, by any exception. From a gateway, an error is also a report if
-        the upstream breaks the contract of its API, or sends no call that can be used.
+        itself reported that for the turn: by a failure or, if it is an SDK, by any exception. What
+        folding derives, such as `calls_missing` or a call without an end, is not a report. From a
+        gateway, an error is also a report if the upstream breaks the contract of its API, or sends
+        no call that can be used.
         """
-        if not self._reports_form:
+        is_told = self.tells_failure if self.normalizer.front else self.replay.reports_failure
+        if not is_told and not (self.kind == "sdk" and self.replay.error):
             return ""
         is_broken = self.tells_failure and self._is_upstream_broken
         return "undocumented" if is_broken or self.is_undocumented else ""
@@ -137,15 +139,14 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         return any(each.level == "MUST" for each in came)
 
     @property
-    def _reports_form(self) -> bool:
-        """Whether the client itself reported that something is wrong with the stream.
+    def form_of_calls(self) -> Came:
+        """Why the format of the stream lowers the level of rules about calls that are rejected.
 
-        What folding derives, such as `calls_missing` or a call without an end, is not a report.
+        It is "undocumented" if the client reported an undocumented format by a rejection that the
+        stream does not require. Such a report explains no other loss.
         """
-        is_told = self.tells_failure if self.normalizer.front else self.replay.reports_failure
-        if is_told or (self.kind == "sdk" and self.replay.error):
-            return True
-        return self.replay.rejects and bool(self.pairing.unexpected)
+        is_told = self.is_undocumented and self.replay.rejects and self.pairing.unexpected
+        return "undocumented" if is_told else ""
 
     @property
     def is_undocumented(self) -> bool:

@@ -165,11 +165,18 @@ def _find_fewer_cuts(examined: ExaminedTurn, limits: ReplayLimits) -> None:
         cuts = half
 
 
-def _distance(evidence: TurnEvidence) -> tuple[int, int, int]:
-    """Return a sort key: the number of violated MUST rules, their worst outcome, all violations."""
+def _distance(evidence: TurnEvidence) -> tuple[bool, bool, int, int, int]:
+    """Return a sort key: how far the replay is from one of several turns that are correct.
+
+    These are whether it violates a MUST rule, whether the client had to report a failure and did
+    not, the number of violated MUST rules, their worst outcome, and all violations. A client that
+    reports no failure follows a turn that does not fail, and has lost what that contains.
+    """
     found = _findings(evidence)
-    must = [_FINE - finding.outcome.badness for finding in found if finding.level == "MUST"]
-    return len(must), max(must, default=0), len(found)
+    must = [finding for finding in found if finding.level == "MUST"]
+    is_silent = any(finding.rule == "FAILURE-REPORTED" for finding in must)
+    worst = max((_FINE - finding.outcome.badness for finding in must), default=0)
+    return bool(must), is_silent, len(must), worst, len(found)
 
 
 def _iter_evidence(

@@ -17,7 +17,7 @@ from harness.turns.turn import Tool
 
 _DEFAULT_POLICIES: Final = {name: values[0] for name, values in NORMALIZER_POLICIES.items()}
 
-ScenarioBlame = Literal["", "model", "provider", "harness"]
+ScenarioBlame = Literal["", "model", "provider", "request", "harness"]
 ScenarioKind = Literal["turns", "conversation", "timing"]
 
 

@@ -132,7 +132,7 @@ def _litellm(record: Record) -> Iterator[LoggedTurn]:
         "dialect": "openai-chat",  # into which LiteLLM converts every answer
         "provider": record.get("custom_llm_provider"),
         "model": record.get("model"),
-        "request": {k: v for k, v in request.items() if v is not None} if messages else None,
+        "request": request if messages else None,
         "time": iso_time(record.get("startTime"), 1),
         "record": record.get("id"),
     }
@@ -149,11 +149,11 @@ def _langfuse(record: Record) -> Iterator[LoggedTurn]:
         return
     output, given = (loosely_structured(record.get(key)) for key in ("output", "input"))
     model = record.get("provided_model_name") or record.get("model")
-    request = dict(given) if isinstance(given, Mapping) else {"messages": given} if given else None
+    asked = given if isinstance(given, Mapping) else {"messages": given}
     about = {
         "dialect": "openai-chat",
         "model": model,
-        "request": request,
+        "request": {"tools": None, **asked} if given else None,
         "time": record.get("start_time") or record.get("startTime"),
         "record": record.get("id"),
         "prompt": record.get("prompt_name") or record.get("promptName"),

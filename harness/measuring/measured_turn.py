@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from harness.dialects.table import offered_tools, oracle_reading
+from harness.dialects.table import known_tools, oracle_reading
 from harness.judging.blame import (
     answer_problem,
     blame_of_bytes,
@@ -99,7 +99,7 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
     """Return the row of a turn at `position` of the log `file`, parsed by `reference`."""
     interaction = logged.interaction
     turn = fold(reference.normalize(interaction.without_body(), (interaction.body,)))
-    tools = None if "request" in logged.lacks else offered_tools(interaction)
+    tools = known_tools(interaction)
     why = turn_problem(turn, tools, interaction.due)
     if not why and tools and turn.tool_calls and "bytes" in logged.lacks:
         why = _left_in_text(interaction)

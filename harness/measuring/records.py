@@ -13,14 +13,14 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, known_tools
 from harness.errors import UnreadableError
 from harness.providers import UNKNOWN
 from harness.recording.identify import detected, model_of, prompt_of, provider
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Interaction, Read, Request
 
-Lack = Literal["reads", "bytes", "request", "time", "finish"]
+Lack = Literal["reads", "bytes", "request", "tools", "time", "finish"]
 
 RECORD_KEYS: Final = (
     *("body", "body_base64", "status", "headers", "request", "uri"),
@@ -80,18 +80,23 @@ def turn_of_record(record: Mapping[str, Any]) -> LoggedTurn:
             f"unknown dialect {interaction.dialect!r}",
             hint=f"Set `dialect` of the record to one of: {', '.join(sorted(DIALECTS))}.",
         )
-    lacks: list[Lack] = ["reads"]
-    lacks += ["request"] if not request else []
-    lacks += ["time"] if not texts["time"] else []
     return LoggedTurn(
         interaction,
         by[:_LONGEST_LABEL],
         (texts["model"] or model_of(interaction))[:_LONGEST_LABEL],
         (texts["prompt"] or prompt_of(interaction))[:_LONGEST_LABEL],
         texts["time"],
-        tuple(lacks),
+        lacks_of(interaction, texts["time"]),
         texts["record"][:_LONGEST_LABEL],
     )
+
+
+def lacks_of(interaction: Interaction, time: str) -> tuple[Lack, ...]:
+    """Return the kinds of data that neither `interaction` nor the `time` of its record contains."""
+    lacks: list[Lack] = [] if interaction.reads_kept else ["reads"]
+    if known_tools(interaction) is None:
+        lacks += ["tools"] if interaction.request.body else ["request"]
+    return (*lacks, *(() if time else ("time",)))
 
 
 def _text(record: Mapping[str, Any], key: str) -> str:

@@ -19,7 +19,7 @@ from harness.errors import HarnessError, UnreadableError
 from harness.measuring.formats import turns_of
 from harness.measuring.parquet import number_of_rows, read_rows
 from harness.measuring.places import files_below, is_readable, open_place, size_of
-from harness.measuring.records import LoggedTurn
+from harness.measuring.records import LoggedTurn, lacks_of
 from harness.recording.importing import Labels, import_file
 
 Reader = Literal["lines", "rows", "files"]
@@ -283,7 +283,7 @@ def _recording(name: str, data: bytes) -> Iterator[Read]:
                     cassette.model,
                     cassette.prompt,
                     cassette.origin.at,
-                    () if interaction.reads_kept else ("reads",),
+                    lacks_of(interaction, cassette.origin.at),
                 ),
             )
             at += 1

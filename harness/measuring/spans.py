@@ -120,7 +120,8 @@ def _of_messages(attributes: Record, about: Record) -> LoggedTurn:
         *_system(structured(attributes.get("gen_ai.system_instructions"))),
         *_asked(structured(attributes.get("gen_ai.input.messages"))),
     ]
-    request = {"model": model, "messages": asked, "tools": [_tool(each) for each in tools]}
+    declared = [_tool(each) for each in tools] or None
+    request = {"model": model, "messages": asked, "tools": declared}
     body = chat_document(
         _joined(parts, "text"),
         _joined(parts, "reasoning"),
@@ -237,7 +238,7 @@ def _of_indexed(attributes: Record, about: Record, layout: _Layout) -> LoggedTur
         ),
         "model": model,
         "provider": about.get("provider") or attributes.get("llm.provider"),
-        "request": {"model": model, "messages": asked, "tools": tools} if asked else None,
+        "request": {"model": model, "messages": asked, "tools": tools or None} if asked else None,
     }
     return document_turn(record, *(() if finish else ("finish",)))
 

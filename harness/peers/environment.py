@@ -22,7 +22,7 @@ from harness.files.output import OutputFolder
 from harness.peers.locks import npm_lock, python_lock, read_lock
 from harness.peers.process import run_bounded
 from harness.peers.table import Peer, peers
-from harness.repro.code import DRIVERS
+from harness.repro.code import DRIVERS, driver_name
 from harness.results.peer_facts import Language
 
 State = Literal["installed", "outdated", "missing"]
@@ -143,7 +143,7 @@ def _drivers(environment: str) -> list[Peer]:
 
 def _declaration(peer: Peer) -> str:
     """Return the `pyproject.toml` text that declares a JavaScript peer under its name."""
-    command = f"node run-driver.mjs {peer.name}"
+    command = f"node run-driver.mjs {driver_name(peer.name)}"
     return f'[tool.harness.normalizers.{peer.name}]\ntarget = "client:{command}"\n'
 
 

@@ -23,6 +23,11 @@ Suffix = Literal[".py", ".mjs"]
 _FOLDER: Final = Path(__file__).parent
 DRIVERS: Final = _FOLDER / "drivers"
 _SHARED: Final = "harness.repro.drivers.shared."
+# Clients whose driver is that of another major version of their library.
+_DRIVERS_OF: Final = {
+    f"ai7-{name}": f"ai-{name}"
+    for name in ("openai-compatible", "openai-chat", "openai-responses", "anthropic", "google")
+}
 # The template of Python scripts reads arguments as drivers do.
 _ARGUMENTS: Final = "shared/arguments.py"
 _WIDTH: Final = 96
@@ -63,7 +68,12 @@ def reproducible_clients() -> tuple[str, ...]:
     """Return the names of the normalizers and clients for which there are scripts."""
     names = (file.name for file in DRIVERS.iterdir() if not file.name.startswith("_"))
     python = [name.removesuffix(".py").replace("_", "-") for name in names if name.endswith(".py")]
-    return tuple(sorted((*python, *_javascript_clients())))
+    return tuple(sorted((*python, *_javascript_clients(), *_DRIVERS_OF)))
+
+
+def driver_name(client: str) -> str:
+    """Return the name of the driver of a client, which clients of several versions may share."""
+    return _DRIVERS_OF.get(client, client)
 
 
 def _javascript_clients() -> Iterator[str]:
@@ -83,9 +93,10 @@ def load_driver(client: str) -> Driver:
             f"there is no script for the client {client!r}",
             hint=did_you_mean(client, names, "known"),
         )
-    if client in _javascript_clients():
-        return _javascript_driver(_source(f"{client}.mjs"))
-    return _python_driver(_source(f"{client.replace('-', '_')}.py"))
+    name = driver_name(client)
+    if name in _javascript_clients():
+        return _javascript_driver(_source(f"{name}.mjs"))
+    return _python_driver(_source(f"{name.replace('-', '_')}.py"))
 
 
 def template_of(suffix: Suffix) -> str:

@@ -17,7 +17,7 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - misfit: arguments that do not fit the parameters of their tool.
 # - unknown-value: a finish value that the API does not document.
 # - undocumented: a form that the API or the framing does not have, and the client said so: it
-#   reported a failure or a rejection, or as an SDK raised an exception.
+#   reported a failure, or as an SDK raised an exception, or it rejected the call in question.
 # - unsent: a stream that no server is known to send: the evidence of the scenario is `own`, and the
 #   client is not of this repository.
 # - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it, or

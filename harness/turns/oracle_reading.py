@@ -103,7 +103,8 @@ class OracleReading(msgspec.Struct, frozen=True):
         sealed: the data that only the provider can read, in the order of the bytes.
         usages: the admissible numbers of tokens, the preferred ones first; () if the body has none,
             None if they are unknown.
-        later_errors: the codes of further errors that the provider sent after `error`.
+        later_errors: the codes of further errors that the provider sent after `error`, or of the
+            error of an upstream server, of which the turn shows nothing else.
         other_output: the turn has output that is neither text nor a call, such as an image or the
             results of a tool that the provider executes.
         cut_upstream: a gateway forwards the finish value of the model's own API, and it says that

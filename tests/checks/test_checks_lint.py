@@ -9,6 +9,7 @@ from harness.dialects.table import DIALECTS
 from harness.results.catalogue import load_catalogue
 from harness.turns.deltas import ArgumentsDelta, Finish, FinishReason, ToolCallEnd, ToolCallStart
 from harness.wire.cassette import Cassette, Origin
+from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Ended, Interaction, Read, Request
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
@@ -80,6 +81,12 @@ def test_a_deviation_has_its_bytes_its_level_and_its_sources() -> None:
 def test_bytes_that_are_not_text_are_shown() -> None:
     broken = BAD.replace(b'"id":"c"', b'"id":"\xff"')
     assert all("\\xff" in each.bytes for each in lint(broken).findings if each.quirk == "ARGS-NULL")
+
+
+def test_events_of_nova_in_an_invoke_stream_are_one_message() -> None:
+    path = shipped.bundled_folder("cassettes") / "aws-bedrock/amazon.nova-lite-v1/invoke.yaml"
+    report = lint_cassettes([(str(path), load_cassette(path))], CATALOGUE)
+    assert [it.quirk for it in report.findings if it.level != "MAY"] == []
 
 
 def test_one_document_is_a_deviation_only_if_a_stream_was_requested() -> None:

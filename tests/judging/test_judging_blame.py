@@ -131,7 +131,7 @@ CASES: list[tuple[bytes, Blame]] = [
     (chunk_bytes(refusal="no") + chunk_bytes("stop"), "model"),
     (chunk_bytes(content="a") + b"data: " + error_object(failed_generation="") + b"\n\n", "model"),
     (error_object(code="tool_use_failed", failed_generation="{"), "model"),
-    (error_object(code="tool_use_failed"), "provider"),
+    (error_object(code="tool_use_failed"), "model"),
     (call_chunk('{"a":1}') + malformed_chunk("stop"), "model"),
     (call_chunk('{"a":') + cut_chunk("max_output_tokens"), "model"),
     (call_chunk("", "needy") + cut_chunk("MAX_TOKENS"), "model"),
@@ -292,8 +292,8 @@ def test_an_empty_turn_is_not_a_success_and_the_stream_decides_the_blame() -> No
     assert _turn(role, chunk({"content": "Hi"}), text="Hi") == (True, "", "")
     odd = chunk({"tool_call": {"name": "writing", "arguments": "{}"}})
     lost = "a call came in a member that the API does not have"
-    assert _turn(role, odd) == (False, lost, "provider")
-    assert _turn(role, chunk({"content": "Hi"}), odd, text="Hi") == (False, lost, "provider")
+    assert _turn(role, odd) == (False, lost, "harness")
+    assert _turn(role, chunk({"content": "Hi"}), odd, text="Hi") == (False, lost, "harness")
 
 
 def _events(*values: Mapping[str, object]) -> bytes:

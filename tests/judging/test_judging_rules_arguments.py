@@ -182,3 +182,13 @@ def test_a_call_may_be_left_out_if_the_client_says_that_it_was_cut(
     result, _ = judge_subject(LoadedSubject(a_cassette(an_interaction(body))), by, cuts="whole")
     levels = {each.rule: each.level for each in result.findings}
     assert levels["PARSE-ERROR-REPORTED"] == level
+
+
+def test_a_usable_call_must_not_run_again_instead_of_one_that_has_no_name() -> None:
+    body = call('{"a": 1}', id="c0", name="f") + call('{"b": ', index=1, id="c1", name="")
+    calls = (call_deltas(place, f"c{place}", "f", '{"a": 1}') for place in range(2))
+    deltas = (*(it for each in calls for it in each), Finish(FinishReason.TOOL_CALLS, "tool_calls"))
+    by = a_normalizer(lambda _reads: iter(deltas))
+    subject = LoadedSubject(a_cassette(an_interaction(body + chunk(None, "tool_calls") + DONE)))
+    result, _ = judge_subject(subject, by, cuts="whole")
+    assert result.outcome is Outcome.SILENT_WRONG

@@ -306,6 +306,16 @@ def test_lint_reports_the_kind(kind: str, dialect: str) -> None:
         assert any(levels.get(quirk) in ("MUST", "SHOULD") for quirk in quirks), levels
 
 
+@pytest.mark.parametrize("dialect", KINDS["the type in the event line only"].dialects)
+def test_lint_reports_a_type_in_the_event_line_once(dialect: str) -> None:
+    cassettes = (_subject(it).cassette for it in (answer(dialect, FIRST), _untyped(dialect)))
+    before, after = (
+        {it.quirk for it in lint_cassette("p", cassette, CATALOGUE).findings}
+        for cassette in cassettes
+    )
+    assert after - before == {"SSE-TYPE-IN-NAME-ONLY"}
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_wrong_numbers_of_tokens_are_a_finding_in_each_dialect(dialect: str) -> None:
     stream = answer(dialect, text=("Hello",))

@@ -83,6 +83,7 @@ PATHS: Final = {
         start="response.output_item.added", type="type",
     ),
     "gemini": CallPaths("", "", "", ""),
+    "gemini-live": CallPaths("", "", "", ""),
     "ollama": CallPaths("", "", "", "", lists="message.tool_calls"),
 }  # fmt: skip
 FRAGMENTED: Final = tuple(name for name, paths in PATHS.items() if paths.index)

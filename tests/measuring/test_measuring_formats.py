@@ -82,6 +82,7 @@ OUTPUT = (
     '[{"role": "assistant", "parts": [{"type": "reasoning", "content": "Hm"}, {"type": "tool_call",'
     ' "id": "1", "name": "f", "arguments": {"a": 1}}], "finish_reason": "tool_call"}]'
 )
+INPUT = '[{"role": "user", "parts": [{"type": "text", "content": "Hi"}]}]'
 LITELLM = {
     "call_type": "acompletion",
     "status": "success",
@@ -138,10 +139,25 @@ LOGS: dict[str, tuple[dict[str, Any], tuple[str, str, str, int], set[str]]] = {
         ("openai-chat", "unusable call", "model", 1),
         {"reads", "bytes"},
     ),
+    "litellm, no tools": (
+        {**LITELLM, "model_parameters": {}},
+        ("openai-chat", "", "", 1),
+        {"reads", "bytes", "tools"},
+    ),
     "otlp": (
         span(request__model="m", output__messages=OUTPUT, provider__name="openai"),
         ("openai-chat", "", "", 1),
         {"reads", "request", "bytes"},
+    ),
+    "otlp, messages only": (
+        span(request__model="m", output__messages=OUTPUT, input__messages=INPUT),
+        ("openai-chat", "", "", 1),
+        {"reads", "tools", "bytes"},
+    ),
+    "langfuse, messages only": (
+        {**LANGFUSE, "input": MESSAGES},
+        ("openai-chat", "", "", 1),
+        {"reads", "tools", "bytes", "finish"},
     ),
     "langfuse": (LANGFUSE, ("openai-chat", "", "", 1), {"reads", "bytes", "finish"}),
     "langfuse, failed": (

@@ -20,6 +20,7 @@ from harness.cli import cli
 from harness.errors import UsageError
 from harness.measuring import sources
 from harness.measuring.engine import PartWork, measure_parts
+from harness.measuring.measured_turn import measure_turn
 from harness.measuring.parquet import database
 from harness.measuring.rates import Measured, measured
 from harness.measuring.sources import Unread, find_turns, parts_of, read_part
@@ -114,6 +115,17 @@ def test_each_container_gives_the_same_turns(tmp_path: Path) -> None:
         file, position, model = found[3]
         assert [each.model for each in find_turns(file, position, {})] == [model]
     assert len(read_all(tmp_path)) == 9 * len(names)
+
+
+def test_a_recording_without_its_request_accuses_nobody_of_an_unknown_tool(tmp_path: Path) -> None:
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
+    path = tmp_path / "answer.sse"
+    path.write_text(f"data: {json.dumps({'id': 'r', 'choices': [choice]})}\n\ndata: [DONE]\n\n")
+    (turn,) = find_turns(str(path), 0, {})
+    row = measure_turn(turn, "answer.sse", 0)
+    assert (row.success, row.blame, row.calls) == (True, "", 1)
+    assert "request" in row.lacks
 
 
 def test_what_cannot_be_read_costs_itself(tmp_path: Path) -> None:

@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
-from harness.dialects.table import offered_tools
+from harness.dialects.table import known_tools, offered_tools
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import Delta, Finish, FinishReason
 from harness.turns.turn import Tool
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Interaction, Request
 from tests.judging.judging_samples import DONE, a_cassette, an_interaction, call, chunk
 
 SEARCH = {"name": "search", "description": "Searches.", "parameters": {"type": "object"}}
@@ -60,3 +61,27 @@ def test_of_a_request_that_was_not_kept_they_are_all_that_is_known() -> None:
         subject = LoadedSubject(a_cassette(interaction))
         (facts,) = judge_subject(subject, load_normalizer("reference"), cuts="quick")[0].turns
         assert facts.success is success
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body", "is_known"),
+    [
+        ("openai-chat", b"", False),
+        ("openai-chat", b"no JSON", False),
+        ("openai-chat", b'{"messages": []}', True),
+        ("openai-chat", b'{"messages": [], "tools": []}', True),
+        ("openai-chat", b'{"messages": [], "tools": null}', False),
+        ("gemini", b'{"contents": [], "cachedContent": "cachedContents/1"}', False),
+        ("openai-responses", b'{"input": "Hi", "prompt": {"id": "pmpt_1"}}', False),
+        ("openai-completions", b'{"prompt": "Hi"}', True),
+    ],
+)
+def test_tools_are_known_if_the_request_shows_all_of_them(
+    dialect: str,
+    body: bytes,
+    is_known: bool,  # noqa: FBT001 - drawn
+) -> None:
+    sent = Interaction(Request("POST", "", (), body), 200, (), b"", (), dialect=dialect)
+    assert known_tools(sent) == (() if is_known else None)
+    described = replace(sent, tools=(SEARCH,))
+    assert known_tools(described) == offered_tools(described) != ()

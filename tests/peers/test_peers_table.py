@@ -15,7 +15,7 @@ from harness.normalizers.discovery import GROUP
 from harness.normalizers.protocol import Normalizer
 from harness.peers.locks import locked_versions, normalized, read_lock, without_addresses
 from harness.peers.table import FOLDER, Peer, load_peers, peers, select_peers
-from harness.repro.code import DRIVERS
+from harness.repro.code import DRIVERS, driver_name
 
 ROOT = Path(__file__).parents[2]
 PEERS = list(peers().values())
@@ -40,13 +40,14 @@ def test_a_row_names_an_adapter(peer: Peer) -> None:
         assert isinstance(found, Normalizer) == (peer.kind == "normalizer")
     else:
         assert peer.name not in declared_clients()
-        assert (DRIVERS / f"{peer.name}.mjs").is_file()
+        assert (DRIVERS / f"{driver_name(peer.name)}.mjs").is_file()
         assert set(peer.dialects) <= set(DIALECTS)
 
 
 def test_each_driver_has_a_row() -> None:
     drivers = {path.stem for path in DRIVERS.glob("*.mjs")}
-    assert drivers == {peer.name for peer in PEERS if peer.language == "javascript"}
+    rows = {peer.name for peer in PEERS if peer.language == "javascript"}
+    assert drivers == set(map(driver_name, rows))
 
 
 def test_each_adapter_has_a_row() -> None:

@@ -114,6 +114,14 @@ def test_a_crash_has_its_traceback_and_output_and_nothing_hostile() -> None:
     assert "\u202e" not in page
 
 
+def test_a_turn_that_an_exception_lost_has_the_advice_to_keep_the_rest() -> None:
+    advice = "no exception: report the unusable call alone"
+    text = _text(_run(finding=replace(RAISED, expected=advice), crash=Crash(TRACE, 20)))
+    assert f"  expected  {advice}\n" in text
+    assert "  actual" not in text
+    assert "  expected" not in _text(_run(finding=RAISED, crash=Crash(TRACE, 20)))
+
+
 def test_ten_causes_are_shown_and_the_others_counted() -> None:
     text = _text(_run(12))
     assert text.startswith(

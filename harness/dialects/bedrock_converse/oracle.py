@@ -197,7 +197,7 @@ class BedrockConverseOracle(OneEndOracle):
         quirk = "BED-NOVA-INVOKE" if self._is_framed else "BED-EVENT-NAMES-AS-KEYS"
         self.notes.harmless(quirk, event.offset)
         if name not in self._takes:
-            self._fail(inner, event)
+            self._fail({"code": name, **inner}, event)
         else:
             self.known += 1
             self._takes[name](inner, event)

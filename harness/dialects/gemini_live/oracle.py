@@ -64,7 +64,7 @@ class GeminiLiveOracle(OneEndOracle):
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
-        return tuple(call.reading(from_object=True) for call in self._calls)
+        return tuple(call.reading(from_object=bool(call.arguments)) for call in self._calls)
 
     def may_follow(self, event: Event) -> bool:
         """Return whether a message after the end of the turn is about the session or its calls."""
@@ -115,13 +115,7 @@ class GeminiLiveOracle(OneEndOracle):
             self.notes.harmless("NAME-EMPTY", offset)
         if not opened.id:
             self.notes.harmless("LIVE-NO-ID", offset)
-        known = next((one for one in self._calls if opened.id and one.id == opened.id), None)
-        arguments = member_text(text, "args") if call.get("args") is not None else ""
-        if known is not None:
-            same = (known.name, known.arguments) == (opened.name, arguments)
-            self.notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not same)
-            return
-        opened.fragments.append(arguments)
+        opened.fragments.append(member_text(text, "args") if call.get("args") is not None else "")
         self._calls.append(opened)
 
     def _cancel(self, ids: object, offset: int) -> None:

@@ -34,7 +34,8 @@ class _Reader(EventReader):
     def __init__(self) -> None:
         super().__init__()
         self.is_known = False
-        self._keys: dict[str, int] = {}  # id of a call -> its key
+        self._keys: dict[str, list[int]] = {}  # id -> the keys of its calls
+        self._contents: dict[str, tuple[object, str]] = {}  # id -> name and arguments of its call
         self._awaits_results = False
         self._was_interrupted = False
 
@@ -53,8 +54,8 @@ class _Reader(EventReader):
             self._awaits_results = self._awaits_results or bool(calls)
         cancelled = as_dict(value.get("toolCallCancellation")).get("ids")
         for call_id in cancelled if isinstance(cancelled, list) else ():
-            if isinstance(call_id, str) and call_id in self._keys:
-                self.turn.reject(self._keys[call_id], "the server cancelled it")
+            for key in self._keys.get(call_id, ()) if isinstance(call_id, str) else ():
+                self.turn.reject(key, "the server cancelled it")
         self._content(as_dict(value.get("serverContent")))
         if value.get("error") and not self.turn.over:
             self.is_known = True
@@ -62,14 +63,16 @@ class _Reader(EventReader):
 
     def _call(self, call: dict[str, Any]) -> None:
         key, call_id, args = len(self.turn), call.get("id"), call.get("args")
+        arguments = "" if args is None else args if isinstance(args, str) else write_exactly(args)
         if isinstance(call_id, str) and call_id:
-            # A repetition under a known id is the same call.
-            if call_id in self._keys:
+            content = (call.get("name"), arguments)
+            # An equal repetition under a known id is the same call.
+            if self._contents.setdefault(call_id, content) == content and call_id in self._keys:
                 return
-            self._keys[call_id] = key
+            self._keys.setdefault(call_id, []).append(key)
         self.turn.open(key, call_id, call.get("name"))
         if args is not None:
-            self.turn.append(key, args if isinstance(args, str) else write_exactly(args))
+            self.turn.append(key, arguments)
 
     def _content(self, content: dict[str, Any]) -> None:
         for part in dicts(as_dict(content.get("modelTurn")).get("parts")):

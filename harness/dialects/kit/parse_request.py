@@ -56,6 +56,16 @@ def bars_calls(body: Json) -> bool:
     return config.get("mode") == "NONE" or (isinstance(choice, str) and choice.lower() == "none")
 
 
+def omits_tools(body: Json) -> bool:
+    """Return whether the tools of a request without tools are unknown, instead of absent.
+
+    Gemini's cached content contains the tools of the requests that name it, and a stored prompt of
+    Responses contains tools, too. A log that keeps the messages only has null.
+    """
+    is_stored = bool(body.get("cachedContent")) or "id" in as_dict(body.get("prompt"))
+    return is_stored or ("tools" in body and body["tools"] is None)
+
+
 def tool(name: object, description: object, parameters: object) -> Tool:
     """Return a tool with these members of a request; a value of a wrong type becomes empty."""
     return Tool(as_text(name), as_text(description), as_dict(parameters))

@@ -13,7 +13,13 @@ from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event, function_entries
 from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.usage import counts_at
-from harness.dialects.kit.oracle.values import dict_or_empty, is_index, meanings, text_or_empty
+from harness.dialects.kit.oracle.values import (
+    code_of,
+    dict_or_empty,
+    is_index,
+    meanings,
+    text_or_empty,
+)
 
 
 class CallList(OpenCalls[int, OpenCall]):
@@ -204,5 +210,4 @@ def _error_of(value: Json, event: str) -> tuple[str, str] | None:
     is_error = not value.get("choices") and any(value.get(key) for key in ("message", "detail"))
     if not (error or is_error or event == "error" or value.get("object") == "error"):
         return None
-    code, message = holder.get("code") or holder.get("type"), holder.get("message")
-    return text_or_empty(code), text_or_empty(message)
+    return code_of(holder), text_or_empty(holder.get("message"))

@@ -6,7 +6,14 @@ from typing import Final
 import msgspec
 
 from harness.judging.contract.order import order_offset
-from harness.judging.contract.shape import CHUNK, Part, iter_events, iter_parts, type_name
+from harness.judging.contract.shape import (
+    CHUNK,
+    Part,
+    is_invoked,
+    iter_events,
+    iter_parts,
+    type_name,
+)
 from harness.judging.contract.table import (
     ENOUGH_STREAMS,
     ContractTable,
@@ -85,6 +92,8 @@ def _judged_events(interaction: Interaction, table: ContractTable) -> tuple[list
         return [], "no event is in the table"  # another API, such as Realtime, or only errors
     if any(not table.other_versions.isdisjoint(event.value) for event in events):
         return [], "the events are of another version of the API"
+    if table.events and is_invoked(interaction):
+        return events, "the API is `InvokeModelWithResponseStream`"
     older = "the times are of an earlier version of the API"
     return events, older if table.is_older(interaction.body) else ""
 
@@ -188,8 +197,9 @@ def _untyped(event: Part, table: ContractTable) -> Iterator[ContractFinding]:
         send = f"Send `{name}` in each event. It says what the event is."
         sources = tuple(it.url for it in table.documents.values())
         yield ContractFinding(
-            f"event.{name}", "MUST", title, "lost call", send, event.offset, sources=sources
-        )
+            f"event.{name}", "MUST", title, "lost call", send, event.offset, sources=sources,
+            same=("SSE-TYPE-IN-NAME-ONLY",),
+        )  # fmt: skip
 
 
 def _is_of_base(kind: str, name: str, table: ContractTable) -> bool:

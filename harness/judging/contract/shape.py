@@ -19,6 +19,8 @@ from harness.wire.payload import json_or_none
 
 # The kind of the events of an API that names no events.
 CHUNK: Final = "chunk"
+# What Bedrock adds to the last event of `InvokeModelWithResponseStream`, whatever the API is.
+_OF_ENVELOPE: Final = "amazon-bedrock-invocationMetrics"
 _TYPES: Final[dict[type, str]] = {
     str: "text", bool: "boolean", int: "number", float: "number", dict: "object", list: "list",
     type(None): "null",
@@ -87,9 +89,18 @@ def iter_events(interaction: Interaction, grammar: Grammar) -> Iterator[Part]:
                 )
 
 
+def is_invoked(interaction: Interaction) -> bool:
+    """Return whether Bedrock's `InvokeModelWithResponseStream` sent the events, not Converse."""
+    with suppress(StreamError):
+        values = (json_or_none(frame.data) for frame in iter_frames([interaction.body]))
+        return any(isinstance(value, dict) and _OF_ENVELOPE in value for value in values)
+    return False
+
+
 def event_of(value: dict[str, Any], name: str, offset: int, grammar: Grammar) -> Part:
     """Return the event in a frame with this JSON object, event name and offset."""
-    if len(value) == 1 and (only := next(iter(value))) in grammar.events:
+    members = [key for key in value if key != _OF_ENVELOPE]
+    if len(members) == 1 and (only := members[0]) in grammar.events:
         inner = value[only]
         return Part(only, inner if isinstance(inner, dict) else {}, offset)
     return Part(

@@ -173,8 +173,9 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
         (it.name, it.snippet) for it in evidence.expectation.rejected if it.name not in actions
     ]
     written = "" if call.arguments.strip() == "{}" else call.arguments  # both: there are none
-    is_sent = not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or any(
-        (it.kind, it.arguments) == (call.kind, call.arguments) for it in of_name
+    emitted = [each for each in evidence.turn.tool_calls if each.name == call.name]
+    is_sent = not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or (
+        0 < _count(emitted, call) <= _count(of_name, call)  # a usable call may run only once
     )
     # No text may be the start of a text that the limit cut; an object is never sent in part.
     if is_sent and (written or DIALECTS[evidence.interaction.dialect].arguments == "object"):
@@ -185,6 +186,11 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
         return "null-arguments"
     read = (each for each in sent if may_read_as(each, call.arguments))
     return next(filter(None, map(unusable_arguments, read)), "")
+
+
+def _count(calls: Iterable[ToolCall | CallReading], call: ToolCall) -> int:
+    """Return how many of `calls` have the kind and the arguments of `call`."""
+    return sum((it.kind, it.arguments) == (call.kind, call.arguments) for it in calls)
 
 
 @turn_rule("TRUNCATED-CALL-NOT-RUN", Outcome.SILENT_WRONG, field="failure")
@@ -239,7 +245,8 @@ def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
         if not is_run and not (not missed.name and executed):
             said = f"{missed.name or 'a call'} rejected"
             said = with_reason(said, evidence, missed.name or "", missed.id or "")
-            came = as_sent(is_sent=_is_cut_last(evidence, missed))
+            # One rejection may be of several calls that the client joined.
+            came = as_sent(is_sent=_is_cut_last(evidence, missed)) or evidence.form_of_calls
             yield Violation(f"parse_errors[{index}]", said, "nothing", came=came)
 
 
@@ -262,7 +269,7 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
             if not came:
                 if error.name not in misfits:
                     misfits[error.name] = _misfit(evidence, error)
-                came = misfits[error.name]
+                came = misfits[error.name] or evidence.form_of_calls
             yield Violation("parse_errors", f"{error.name} executed", actual, came=came)
 
 
@@ -291,8 +298,8 @@ def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     missing = _missing_names(evidence)
     for error in evidence.pairing.unexpected:
         if error.name not in missing:
-            actual = f"{error.name}: {error.error}"
-            yield Violation("parse_errors", "no further parse error", actual)
+            actual, came = f"{error.name}: {error.error}", evidence.form_of_calls
+            yield Violation("parse_errors", "no further parse error", actual, came=came)
 
 
 def _missing_names(evidence: TurnEvidence) -> set[str]:

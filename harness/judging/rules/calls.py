@@ -82,12 +82,15 @@ def _id_fresh(evidence: TurnEvidence) -> Iterator[Violation]:
 @turn_rule("CALLS-KEPT", Outcome.LOST_CALL, field="calls")
 def _emitted(evidence: TurnEvidence) -> Iterator[Violation]:
     rejected = {error.name for error in evidence.pairing.unexpected}
+    unnamed = sum(not error.name for error in evidence.pairing.unexpected)
     for index in () if evidence.invents_failure else evidence.pairing.missing:
         expected = evidence.expectation.calls[index]
         if expected.name not in rejected:
             text = f"{expected.name} {expected.json_text}"
             text = or_rejected(text, evidence, expected.name, expected.id or "")
             came = as_sent(is_sent=_EMPTY_OUTPUT in evidence.oracle.quirks)
+            if unnamed and not came:  # the client may have rejected this call
+                unnamed, came = unnamed - 1, evidence.form_of_calls
             yield Violation(f"calls[{index}]", text, "no such call", came=came)
 
 

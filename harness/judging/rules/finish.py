@@ -39,7 +39,7 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
         is_closed = is_stop or (is_unknown and actual == closest)  # a client with a closed list
         is_closed = is_closed or (is_unread and is_sent and bool(evidence.normalizer.front))
         came: Came = "unknown-value" if is_closed else as_sent(is_sent=is_sent)
-        came = came or _of_odd_form(evidence)
+        came = came or _of_odd_form(evidence) or evidence.form_of_calls
         if evidence.kind == "gateway" and evidence.expectation.may_fail and lacks_finish(evidence):
             came = "failure"
         yield Violation("finish", str(expected), actual, came=came)
@@ -58,7 +58,7 @@ def _raw(evidence: TurnEvidence) -> Iterator[Violation]:
     if finish is not None and finish.raw != expected:
         # An answer with several finish values has one in each chunk, of which a caller keeps one.
         is_sent = finish.raw in evidence.oracle.finishes
-        came = as_sent(is_sent=is_sent) or _of_odd_form(evidence)
+        came = as_sent(is_sent=is_sent) or _of_odd_form(evidence) or evidence.form_of_calls
         yield Violation("finish.raw", expected, finish.raw, came=came)
 
 
@@ -129,9 +129,10 @@ def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
         if not came and evidence.kind == "sdk" and has_only_bad_calls(evidence):
             came = "failure"
         # The turn is lost with all its calls, at least as bad as the loss of one of them.
-        has_calls = "calls" in evidence.judged and bool(evidence.expectation.calls)
+        expected = evidence.expectation
+        has_calls = "calls" in evidence.judged and bool(expected.calls or expected.rejected)
         outcome = Outcome.LOST_CALL if has_calls else None
-        kept = f"{_NO_FAILURE}: {KEEP_REST}" if evidence.expectation.rejected else _NO_FAILURE
+        kept = f"{_NO_FAILURE}: {KEEP_REST}" if expected.rejected else _NO_FAILURE
         yield Violation("failure", kept, said, came=came, outcome=outcome)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn
 from harness.dialects.table import DIALECTS
 from harness.judging.evidence import TurnEvidence
 from harness.judging.required import is_reframed
+from harness.judging.rules.deltas import text_differs
 from harness.results.finding import Came
 from harness.turns.argument_errors import ArgumentClass
 from harness.turns.arguments import parse
@@ -71,13 +72,14 @@ def has_lone_surrogate(evidence: TurnEvidence) -> Came:
 
 
 def has_only_bad_calls(evidence: TurnEvidence) -> bool:
-    """Return whether the turn has or may have an unusable call, and no usable one.
+    """Return whether the turn has or may have an unusable call, and the rest of it is not lost.
 
-    A client that fails then loses no usable call.
+    A client that fails then loses neither a usable call nor text: it emitted the text before.
     """
     expected, judged = evidence.expectation, evidence.judged
     has_bad = bool(expected.rejected) or "rejected" not in judged
-    return has_bad and not ("calls" in judged and expected.calls)
+    is_text_lost = "text" in judged and text_differs(evidence)
+    return has_bad and not is_text_lost and not ("calls" in judged and expected.calls)
 
 
 def without_end(evidence: TurnEvidence) -> Came:

@@ -54,8 +54,8 @@ def _texts(data: bytes) -> Iterator[bytes]:
 def _lines(data: bytes) -> Iterator[tuple[Line, Members]]:
     """Yield the object of each line, and its members as they were written.
 
-    The lines are decoded again in each pass, because all objects together need the memory of the
-    file once more.
+    The lines are decoded again in each pass, because all objects together need as much memory as
+    the file.
     """
     return ((parse_event(text) or {}, members(text)) for text in _texts(data))
 

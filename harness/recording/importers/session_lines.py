@@ -73,7 +73,7 @@ def _records(data: bytes) -> tuple[bool, list[Timed]] | None:
 def _lines(data: bytes) -> tuple[bool, list[Timed]] | None:
     frames: list[Timed] = []
     directed = 0
-    # One line at a time, because the texts of all lines need the memory of the file once more.
+    # One line at a time, because the texts of all lines need as much memory as the file.
     for line in filter(None, map(bytes.strip, BytesIO(data))):
         found = _line(line.decode("utf-8", "replace"))
         if found is None:

@@ -22,6 +22,8 @@ _MOST_FINDINGS: Final = 5
 _MOST_QUIRKS: Final = 2
 _BYTES: Final = 300
 _OUTPUT_LINES: Final = 20
+# The expected value of a rule that an exception violates; the traceback says more.
+_NO_EXCEPTION: Final = "no exception"
 
 
 def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
@@ -77,10 +79,10 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
     duty = load_duties().get(finding.rule)
     yield f"  rule      {plain(duty.duty) if duty else finding.rule}"
     yield f"            {finding.level} {finding.rule} at {marked(finding.path)}"
-    if finding.raised:  # the traceback says more
-        return
-    yield f"  expected  {value_text(finding.expected)}"
-    yield f"  actual    {value_text(finding.actual)}"
+    if finding.expected != _NO_EXCEPTION:
+        yield f"  expected  {value_text(finding.expected)}"
+    if not finding.raised:
+        yield f"  actual    {value_text(finding.actual)}"
 
 
 def _byte_lines(case: Case, findings: Iterable[Finding]) -> Iterator[str]:

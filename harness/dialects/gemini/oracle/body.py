@@ -34,6 +34,8 @@ _MODEL_FAILED: Final = {
     "MALFORMED_RESPONSE": "GEM-MALFORMED",
     "MISSING_THOUGHT_SIGNATURE": "GEM-MALFORMED",
 }
+# "Request has at least one thought signature missing."
+_OF_REQUEST: Final = "MISSING_THOUGHT_SIGNATURE"
 # The numbers of the enumeration on which both APIs agree; no number has another meaning.
 _NUMBERS: Final = {1: FinishReason.STOP, 2: FinishReason.LENGTH, 3: FinishReason.CONTENT_FILTER}
 _SERVER_PARTS: Final = (
@@ -209,7 +211,7 @@ class GeminiOracle(GoogleOracle):
             self.notes.harmless(_MODEL_FAILED[word.upper()], offset)
             message = candidate.get("finishMessage")
             self.error = self.error or (word, message if isinstance(message, str) else "")
-            self.model_failed = True
+            self.model_failed |= word.upper() != _OF_REQUEST
         else:
             if word not in self.MEANINGS and word != "OTHER":
                 self.notes.harmless("FINISH-UNKNOWN", offset)

@@ -106,7 +106,7 @@ def _event_of_message(headers: dict[str, str], payload: bytes, offset: int, end:
         name, payload, is_wrapped = "", inner, True
     data = payload.decode("utf-8", "replace")
     damaged = data.encode() != payload
-    text = _as_object(data) if is_error else data
+    text = _as_object(data, headers.get(":exception-type", "")) if is_error else data
     return Event(text, offset, end, name, damaged=damaged, is_wrapped=is_wrapped)
 
 
@@ -190,12 +190,12 @@ def has_unframed_json(body: bytes) -> bool:
     return bool(_OBJECT.match(body)) or any(each.search(body) for each in _UNFRAMED)
 
 
-def _as_object(data: str) -> str:
-    """Return the error in `data` as JSON text of an object, as the contract requires."""
+def _as_object(data: str, kind: str) -> str:
+    """Return the error in `data` as JSON text of an object, with the type of the exception."""
     value = event_value(data)
-    if isinstance(value, dict):
-        return data
-    return json.dumps({"message": data if value is UNREADABLE else ""})
+    if not isinstance(value, dict):
+        value = {"message": data if value is UNREADABLE else ""}
+    return json.dumps({"code": kind, **value})
 
 
 def json_events(body: bytes, notes: Notes) -> Iterator[Event]:

@@ -15,6 +15,7 @@ from harness.turns.exact_json import join_surrogates
 
 _CODE_FIELDS = ("code", "error_code", "type", "error_type")
 _MESSAGE_FIELDS = ("message", "error_message")
+_DIGITS_OF_STATUS = len("404")
 
 
 def error_of(chunk: dict[str, Any], event: str = "") -> tuple[str, str] | None:
@@ -26,14 +27,24 @@ def error_of(chunk: dict[str, Any], event: str = "") -> tuple[str, str] | None:
     """
     error = chunk.get("error")
     if isinstance(error, dict) and error:
-        return _first_text(error, _CODE_FIELDS), _first_text(error, _MESSAGE_FIELDS)
+        return code_of(error), _first_text(error, _MESSAGE_FIELDS)
     if isinstance(error, str) and error:
         return _first_text(chunk, ("code", "error_code")), join_surrogates(error)
     flat = chunk.get("error_message") or chunk.get("error_type")
     named = event == "error" or chunk.get("object") == "error" or chunk.get("type") == "error"
     if flat or named:
-        return _first_text(chunk, _CODE_FIELDS), _first_text(chunk, _MESSAGE_FIELDS)
+        return code_of(chunk), _first_text(chunk, _MESSAGE_FIELDS)
     return None
+
+
+def code_of(error: dict[str, Any]) -> str:
+    """Return the code of an error; "" if it has none.
+
+    Mistral's and other providers' own numbers, such as 1300, say less than the type next to them.
+    """
+    codes = [code for field in _CODE_FIELDS if (code := _first_text(error, (field,)))]
+    words = (code for code in codes if not code.isdigit() or len(code) == _DIGITS_OF_STATUS)
+    return next(words, codes[0] if codes else "")
 
 
 def _first_text(holder: dict[str, Any], fields: tuple[str, ...]) -> str:

@@ -57,6 +57,9 @@ _CUT_WORDS = frozenset(("length", "max_tokens", "max_output_tokens", "model_leng
 # The word of Gemini for output that cannot be used, which OpenRouter forwards.
 _CHUNK = "chat.completion.chunk"
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
+# How OpenRouter's members say that the upstream server failed, under a finish of `stop`.
+_UPSTREAM_FAILED = "network_error"
+_FAILED_WORDS = frozenset(("error", _UPSTREAM_FAILED))
 
 
 class OpenAIChatOracle(Oracle):
@@ -190,6 +193,8 @@ class OpenAIChatOracle(Oracle):
         native = text_or_empty(choice.get("native_finish_reason"))
         self.model_failed |= native == _MALFORMED
         self.cut_upstream |= native.casefold() in _CUT_WORDS
+        if native.casefold() in _FAILED_WORDS:
+            self.later_errors.append(_UPSTREAM_FAILED)
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._add_delta(delta, choice.get("finish_reason"), offset)

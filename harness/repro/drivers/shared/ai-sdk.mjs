@@ -15,8 +15,11 @@ const anyTool = tool({
     },
   ),
 });
-// The agent has every tool, with any object as its input: whether a tool exists is not judged here.
-const tools = new Proxy({}, { get: (_, name) => (typeof name === "string" ? anyTool : undefined) });
+// The agent has every tool, with any object as its input: whether a tool exists is not judged here. Version 6 gets
+// a tool by its name, version 7 only if the name is an own property.
+const toolOf = (_, name) => (typeof name === "string" ? anyTool : undefined);
+const describe = (_, name) => toolOf(_, name) && { value: anyTool, writable: true, enumerable: true, configurable: true };
+const tools = new Proxy({}, { get: toolOf, getOwnPropertyDescriptor: describe });
 
 // What a timing scenario may tell the SDK. Its timeout counts the parts of the stream, which comments do not make.
 export const timed = {
