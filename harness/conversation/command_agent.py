@@ -134,6 +134,7 @@ def command_agent(command: str, _declared: object = None) -> Agent:
     return Agent(
         f"command:{command}",
         lambda task: _converse(words, task),
+        role="peer",  # the command is not of this repository
         summary="a command that is judged by its requests",
         policies=dict(_POLICIES),
         hides=frozenset({"finish", "parse_errors"}),
@@ -282,7 +283,8 @@ def _conversation(exchange: _Exchange, answer: str, ending: Ending) -> Conversat
     if answer.strip() and ending == "done":
         messages.append(assistant(answer))
     records = tuple(
-        TurnRecord(_turn(reply), TurnMeta(), tuple(executed))
+        # A command may run the calls of a turn in parallel, and then they come in any order.
+        TurnRecord(_turn(reply), TurnMeta(), tuple(sorted(executed)))
         for reply, executed in zip(exchange.replies, exchange.executed, strict=True)
     )
     return Conversation(tuple(messages), records, ending, answer)

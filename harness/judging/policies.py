@@ -43,8 +43,8 @@ AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "batch": ("per-call", "atomic"),
     # Whether the agent stops at a call that was made too often for one question.
     "identical-calls": ("limited", "unlimited"),
-    # Whether older rounds of a long history are left out.
-    "truncation": ("rounds", "never"),
+    # Whether older rounds of a long history are left out, or a summary replaces earlier turns.
+    "truncation": ("rounds", "never", "summary"),
     # Whether the calls of the last round that the limit allows are answered, or executed.
     "last-round": ("answered", "executed"),
     # Whether tools whose names the API refuses are declared under names that it accepts.

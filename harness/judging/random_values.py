@@ -25,7 +25,9 @@ _RANDOM = re.compile(
 
 def sent_ids(ids: Iterable[str], bodies: Collection[bytes]) -> set[str]:
     """Return the members of `ids` that occur in `bodies` as JSON texts, or that are empty."""
-    return {each for each in ids if not each or any(f'"{each}"'.encode() in it for it in bodies)}
+    # An id may contain half a character, which UTF-8 does not encode.
+    quoted = {each: f'"{each}"'.encode(errors="surrogatepass") for each in ids}
+    return {each for each, it in quoted.items() if not each or any(it in body for body in bodies)}
 
 
 def number_ids(ids: Iterable[str], known: Container[object]) -> dict[str, str]:

@@ -37,6 +37,12 @@ OSLO: Final = ExpectedExecution(WEATHER.name, {"city": "Oslo"})
 BERGEN: Final = ExpectedExecution(WEATHER.name, {"city": "Bergen"})
 BROKEN: Final[Call] = ("c9", WEATHER.name, '{"city": "Os')
 FENCED: Final = '```json\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n```'
+TAGGED: Final = f"<tool_call>\n{FENCED.splitlines()[1]}\n</tool_call>"
+BOTH: Final = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "unit": {"type": "string"}},
+    "required": ["city"],
+}
 DONE: Final = said("晴。")
 PLAIN: Final = {"retry": "never", "probe": "never"}
 GATEWAY: Final = {"retry": "once", "probe": "undeclared"}
@@ -53,7 +59,11 @@ def stage(
     executed: tuple[ExpectedExecution, ...] = (),
     **more: Any,  # noqa: ANN401 - keys of what is expected, and of the script
 ) -> LoadedSubject:
-    """Return a conversation; `policies`, `capabilities`, `questions`, `limits` are the script's."""
+    """Return a conversation; `policies`, `capabilities`, `questions`, `limits` are the script's.
+
+    `offered` has the tools of the request.
+    """
+    offered = more.pop("offered", TOOLS)
     policies, dialect = more.pop("policies", {}), more.pop("dialect", "openai-chat")
     script = ConversationScript(
         questions=more.pop("questions", ("?",)),
@@ -82,7 +92,7 @@ def stage(
             name,
             cassette.id,
             conversation=script,
-            tools=TOOLS,
+            tools=offered,
             policies=policies,
         ),
     )
@@ -128,6 +138,30 @@ STAGE: Final = (
         prompt="tag-tools/v1",
         requests=(ExpectedRequest(has_fields={"response_format": False}),),
     ),
+    stage(
+        "optional-in-text",
+        (said("天气很好。"),),
+        answer="天气很好。",
+        prompt="tag-tools/v1",
+        offered=(msgspec.structs.replace(WEATHER, parameters=BOTH),),
+    ),
+    stage("second-question", (said("雨。"), DONE), questions=("Where?", "When?")),
+    stage(
+        "few-messages",
+        (said("", (weather("a"),)), said("", (weather("b", "Bergen"),)), DONE),
+        executed=(OSLO, BERGEN),
+        limits=Limits(messages=4),
+    ),
+    stage("cut-at-length", (said("天", (), "length"),), "limit", "天"),
+    stage(
+        "limit-in-text",
+        (said(TAGGED),),
+        "limit",
+        "",
+        prompt="tag-tools/v1",
+        limits=Limits(rounds=1),
+        policies=PLAIN,
+    ),
     stage("narrated", (said("Let me see.", (weather(),)), DONE), executed=(OSLO,)),
     stage(
         "null-content",
@@ -150,7 +184,7 @@ STAGE: Final = (
         (said("", (weather("a"), ("b", "memory_set", "{}"))), DONE),
         executed=(OSLO, ExpectedExecution(MEMORY.name, {})),
         questions=("How is it?\n\nAnd where?",),
-        weather={"days": [21, 22, 23, 24, 25], "at": "Noon.\nNight."},
+        weather={"days": [21, 22, 23, 24, 25], "at": "Noon.\nNight.", "rain": False},
         memory="Kept:\n\n  twice.\n" * 700,
     ),
     stage(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.random_values import mask, mask_turn
+from harness.judging.random_values import mask, mask_turn, sent_ids
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalizer
 from harness.results.outcome import Outcome
@@ -196,3 +196,7 @@ def test_a_failure_that_the_client_emits_for_a_complete_turn_is_invented() -> No
 
     body = chunk(None, "stop") + DONE
     assert _rules(body, a_normalizer(normalize)) == {"FAILURE-NOT-INVENTED"}
+
+
+def test_sent_ids_accepts_half_a_character() -> None:
+    assert sent_ids(["a", "\ud83d", "b", ""], [b'{"id": "a"}']) == {"a", ""}

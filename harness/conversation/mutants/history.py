@@ -26,14 +26,18 @@ _SEVERAL: Final = 2
 _RESULTS: Final = frozenset(("tool_result", "toolResult", "functionResponse"))
 
 
+def _must_be_edited(task: Task) -> bool:
+    """Return whether the provider refuses some ids, or a limit shortens the history."""
+    return bool(task.capabilities.tool_id_pattern) or task.limits.messages is not None
+
+
 @channel_mutant("ids-reused", "HIST-ID-REUSED")
 class _Reusing(Channel):
     """Sends ids unchanged that a provider repeats in each turn."""
 
     def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
         first, *rest = super().request_messages(history)
-        pattern = self.task.capabilities.tool_id_pattern
-        return (first, *(rest if pattern else history))
+        return (first, *(rest if _must_be_edited(self.task) else history))
 
 
 @channel_mutant("id-pattern-ignored", "HIST-ID-PATTERN")
@@ -41,7 +45,10 @@ class _AnyPattern(Channel):
     """Sends ids that do not match the provider's pattern."""
 
     def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
-        return (super().request_messages(())[0], *fit_ids(history, "").messages)
+        first, *rest = super().request_messages(history)
+        if not self.task.capabilities.tool_id_pattern:
+            return (first, *rest)
+        return (first, *fit_ids(history, "").messages)
 
 
 @channel_mutant("ids-rewritten", "HIST-ID-CHANGED")
@@ -50,8 +57,8 @@ class _OwnIds(Channel):
 
     def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
         first, *rest = super().request_messages(history)
-        pattern = self.task.capabilities.tool_id_pattern
-        return (first, *(rest if pattern else fit_ids(history, _GENERATED).messages))
+        edited = _must_be_edited(self.task)
+        return (first, *(rest if edited else fit_ids(history, _GENERATED).messages))
 
 
 @channel_mutant("ids-dropped", "HIST-ID-MISSING")

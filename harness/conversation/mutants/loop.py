@@ -6,7 +6,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from harness.conversation.calling import CallBudget, CallResults, refuse, run_calls
+from harness.conversation.channel import assistant_text
 from harness.conversation.feedback import parse_error_reports, retry_text
+from harness.conversation.gateway import gateway
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.mutants.edit import loop_mutant
 from harness.conversation.replies import turn_ending
@@ -32,7 +34,16 @@ class _Raising(ToolLoop):
         return super().handle_turn(turn, left)
 
 
-@loop_mutant("first-text-answered", "CONV-ANSWER")
+@loop_mutant("limit-unanswered", "CONV-ANSWER")
+class _Unanswered(ToolLoop):
+    """Returns no text if a limit ends the conversation."""
+
+    def run_conversation(self) -> Conversation:
+        conversation = super().run_conversation()
+        return replace(conversation, answer="") if conversation.ending == "limit" else conversation
+
+
+@loop_mutant("first-text-answered", "CONV-ANSWER-CHANGED")
 class _FirstKept(ToolLoop):
     """Answers with the model's text before the calls instead of its last text."""
 
@@ -42,13 +53,25 @@ class _FirstKept(ToolLoop):
         return replace(conversation, answer=next(filter(str.strip, texts), ""))
 
 
+@loop_mutant("markup-answered", "CONV-ANSWER-CHANGED")
+class _MarkupAnswered(ToolLoop):
+    """Answers with a call as the model wrote it if the limit of rounds ends the conversation."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        ending = super().handle_turn(turn, left)
+        if ending == "limit" and turn.tool_calls and self.config.prompt.describes_tools:
+            self.answer = assistant_text(self.config.prompt, turn)
+        return ending
+
+
 @loop_mutant("asks-once-more", "CONV-SURPLUS-REQUEST")
 class _RequestAfterAnswer(ToolLoop):
     """Sends another request after the answer, and ignores the reply."""
 
     def handle_turn(self, turn: Turn, left: int) -> Ending | None:
         ending = super().handle_turn(turn, left)
-        if ending == "done":
+        last = self.task.questions[-1]
+        if ending == "done" and any(last in str(it.get("content")) for it in self.history):
             self.request_turn()
         return ending
 
@@ -71,6 +94,24 @@ class _RoundTooMany(ToolLoop):
         if ending == "limit" and not left:
             self.request_turn()
         return ending
+
+
+@loop_mutant("messages-unlimited", "CONV-LIMITS")
+class _Unlimited(ToolLoop):
+    """Sends the complete history although the task limits the messages of a request."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        limits = replace(task.limits, messages=None)
+        super().__init__(replace(task, limits=limits), config, probe)
+
+
+@loop_mutant("retries-uncounted", "CONV-LIMITS", of=gateway)
+class _Uncounted(ToolLoop):
+    """Asks again as often as rounds are left, and counts no retry."""
+
+    def retry_or_stop(self, turn: Turn, reason: str, left: int) -> Ending | None:
+        self._retries = 0
+        return super().retry_or_stop(turn, reason, left)
 
 
 @loop_mutant("one-call-too-many", "CONV-LIMITS CONV-CALL-UNWANTED")

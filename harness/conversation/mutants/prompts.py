@@ -15,7 +15,7 @@ from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.normalizers.protocol import Normalize
 from harness.results.conversation import Probe
 from harness.turns.messages import Message, system
-from harness.turns.turn import Turn
+from harness.turns.turn import Tool, Turn
 
 _EXAMPLE: Final = '\n\n```json\n{"name": "TOOL_NAME", "arguments": {}}\n```'
 
@@ -75,6 +75,25 @@ class _WithoutRequired(Channel):
         )
 
 
+@channel_mutant("required-undescribed", "CONV-TOOLS-OFFERED")
+class _WithoutRequiredInText(Channel):
+    """Describes the required parameters of tools in the system text as the optional ones."""
+
+    def __init__(
+        self, task: Task, prompt: Prompt, policy: HistoryPolicy, storing: StoringOptions
+    ) -> None:
+        super().__init__(task, prompt, policy, storing)
+        if prompt.describes_tools:
+            tools = tuple(map(_with_optional_alone, task.tools))
+            self._system = system(system_text(prompt, tools, task.system))
+
+
+def _with_optional_alone(tool: Tool) -> Tool:
+    schema = tool.parameters
+    has_both = len(schema.get("properties", ())) > len(schema.get("required", ()))
+    return replace(tool, parameters={**schema, "required": []}) if has_both else tool
+
+
 @channel_mutant("types-undescribed", "CONV-PROMPT-TEXT")
 class _WithoutTypes(Channel):
     """Describes the parameters of tools in the system text without their types."""
@@ -84,10 +103,14 @@ class _WithoutTypes(Channel):
     ) -> None:
         super().__init__(task, prompt, policy, storing)
         if prompt.describes_tools:
-            names = (tool.parameters.get("properties", {}) for tool in task.tools)
-            untyped: dict[str, Any] = {name: {} for properties in names for name in properties}
-            tools = tuple(replace(tool, parameters={"properties": untyped}) for tool in task.tools)
+            tools = tuple(map(_without_types, task.tools))
             self._system = system(system_text(prompt, tools, task.system))
+
+
+def _without_types(tool: Tool) -> Tool:
+    untyped: dict[str, Any] = {name: {} for name in tool.parameters.get("properties", {})}
+    required = tool.parameters.get("required", [])
+    return replace(tool, parameters={"properties": untyped, "required": required})
 
 
 @channel_mutant("example-given-twice", "CONV-PROMPT-TEXT")

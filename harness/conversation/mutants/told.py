@@ -36,6 +36,16 @@ class _QuestionSqueezed(ToolLoop):
         super().add_user_text(" ".join(text.split()) if text in self.task.questions else text)
 
 
+@loop_mutant("earlier-turns-forgotten", "CONV-EARLIER-LOST")
+class _Forgetful(ToolLoop):
+    """Begins a new history with each question."""
+
+    def answer_question(self) -> Ending:
+        if self.task.limits.messages is None:
+            self.history[:-1] = []
+        return super().answer_question()
+
+
 @loop_mutant("text-results-squeezed", "CONV-RESULT-CUT")
 class _ResultsSqueezed(_Shown):
     """Joins the lines of a text that a tool returned."""
@@ -61,6 +71,19 @@ class _Shortened(_Shown):
             return [self.shown(item) for item in value[:_SHORT_LIST]]
         if isinstance(value, dict):
             return {key: self.shown(item) for key, item in value.items()}
+        return value
+
+
+@loop_mutant("flags-dropped", "CONV-RESULT-VALUE-LOST")
+class _FlagsDropped(_Shown):
+    """Shows no members that are false or zero."""
+
+    def shown(self, value: Any) -> object:  # noqa: ANN401 - any value of JSON
+        if isinstance(value, list):
+            return [self.shown(item) for item in value]
+        if isinstance(value, dict):
+            # False and 0 are equal, and no text, list or null is equal to them.
+            return {key: self.shown(item) for key, item in value.items() if item != 0}
         return value
 
 

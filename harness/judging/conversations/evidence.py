@@ -147,6 +147,11 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         """The agent's own records of its turns; () if it returned no conversation."""
         return self.record.conversation.turns if self.record.conversation else ()
 
+    @property
+    def probes(self) -> int:
+        """The number of requests before the user's conversation that tested for tool support."""
+        return sum(record.meta.probe is not None for record in self.records)
+
     @cached_property
     def requests(self) -> tuple[RequestEvidence, ...]:
         """All requests of the agent, in order."""

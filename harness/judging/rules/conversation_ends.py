@@ -4,17 +4,24 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
 
+from harness.conversation.prompts import PROMPTS
+from harness.dialects.kit.oracle.values import read_arguments
+from harness.dialects.kit.oracle.written_calls import WrittenReply, written_reply
 from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
-from harness.judging.conversations.session import SessionRecord
+from harness.judging.conversations.session import Execution, SessionRecord
 from harness.judging.random_values import ids_of_turn, mask, number_ids, sent_ids
 from harness.judging.rule import Violation
 from harness.results.conversation import Conversation
 from harness.results.finding import Came
 from harness.results.outcome import Outcome
+from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import calls_of
 
 AGAIN: Final = "again"
+# How the prompt `react` labels the answer.
+_REACT_ANSWER: Final = "Final Answer:"
+_NO_ANSWER: Final = ("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-UNPLAYED")
 
 
 @conversation_rule("CONV-NO-CRASH", Outcome.CRASH, always=True)
@@ -38,7 +45,10 @@ def _no_hang(evidence: ConversationEvidence) -> Iterator[Violation]:
 @conversation_rule(
     "CONV-ENDING",
     Outcome.MISMATCH,
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING", "CONV-UNUSABLE-DONE"),
+    yields_to=(
+        *("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING", "CONV-LIMITS"),
+        "CONV-UNUSABLE-DONE",
+    ),
 )
 def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, expected = evidence.record.conversation, evidence.script.expect.ending
@@ -47,7 +57,11 @@ def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     if conversation and expected is not None and conversation.ending != expected:
         # An early end that loses calls is as bad as losing them.
         worse = Outcome.LOST_CALL if evidence.matches.lost else None
-        came = evidence.own_design if conversation.ending == "error" else ""
+        reply = evidence.requests[-1].reply if evidence.requests else None
+        # After a body without an answer, `empty` tells the user the same.
+        has_none = reply is not None and reply.broken and not (reply.text or reply.calls)
+        reported = conversation.ending == "error" or (conversation.ending == "empty" and has_none)
+        came = evidence.own_design if reported else ""
         found = _shown_ending(conversation)
         yield Violation("ending", expected, found, outcome=worse, came=came)
 
@@ -91,11 +105,50 @@ def _ends_at_hidden_length(evidence: ConversationEvidence) -> bool:
     return evidence.requests[-1].reply.truncated
 
 
-@conversation_rule(
-    "CONV-ANSWER",
-    Outcome.MISMATCH,
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-UNPLAYED"),
-)
+@conversation_rule("CONV-ANSWER-CHANGED", Outcome.MISMATCH, yields_to=_NO_ANSWER)
+def _answer_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
+    conversation = evidence.record.conversation
+    if conversation is None or not evidence.requests:
+        return
+    expected, answer = _last_visible_text(evidence), conversation.answer
+    if conversation.ending == "done" and expected is not None:
+        if _squeezed(answer) != _squeezed(expected):
+            yield Violation("answer", expected, answer)
+        return
+    written = _written_by_model(evidence, answer)
+    if written is not None and written.calls:
+        yield Violation("answer", "no markup of a call", answer)
+
+
+def _last_visible_text(evidence: ConversationEvidence) -> str | None:
+    """Return the visible text of the last reply; None if the bytes do not determine it."""
+    reply = evidence.requests[-1].reply
+    if PROMPTS[evidence.task.prompt].protocol == "react":
+        _, label, answer = reply.text.rpartition(_REACT_ANSWER)
+        return answer if label and not reply.broken else None
+    if reply.broken or reply.calls is None or reply.calls or reply.rejected:
+        return None
+    written = _written_by_model(evidence, reply.text)
+    if written is not None:
+        return written.text if written.text_known and not written.calls else None
+    # In the action protocol, other objects than those of the protocol may be an answer too.
+    is_object = read_arguments(reply.text.strip()).value is not None
+    return reply.text if reply.text_known and not is_object else None
+
+
+def _written_by_model(evidence: ConversationEvidence, text: str) -> WrittenReply | None:
+    """Return what `text` contains in the format of a prompt that describes calls, if it is one."""
+    if evidence.requests[-1].tools is not None or not evidence.task.tools:
+        return None
+    return written_reply(text, frozenset(tool.name for tool in evidence.task.tools))
+
+
+def _squeezed(text: str) -> str:
+    """Return `text` without white space, because a client may change it between parts."""
+    return "".join(join_surrogates(text).split())
+
+
+@conversation_rule("CONV-ANSWER", Outcome.MISMATCH, yields_to=(*_NO_ANSWER, "CONV-ANSWER-CHANGED"))
 def _answer(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, expected = evidence.record.conversation, evidence.script.expect.answer
     if conversation is None or expected is None:
@@ -138,7 +191,7 @@ def _first_difference(
     record, dialect = evidence.record, evidence.task.dialect
     pairs: tuple[tuple[str, object, object], ...] = (
         ("conversation", record.error or record.hung, other.error or other.hung),
-        ("executed", record.executions, other.executions),
+        ("executed", _executed(evidence, record), _executed(evidence, other)),
         ("requests", _bodies(record), _bodies(other)),
         ("conversation", record.conversation, other.conversation),
     )
@@ -149,6 +202,13 @@ def _first_difference(
             raised = "" if record.error == other.error else other.raised or record.raised
             yield Violation(path, _value_text(before), actual, outcome=worse, raised=raised)
             return
+
+
+def _executed(evidence: ConversationEvidence, record: SessionRecord) -> tuple[Execution, ...]:
+    """Return the executed calls; those of one turn sorted if the agent may run them in parallel."""
+    if not evidence.foreign:
+        return record.executions
+    return tuple(sorted(record.executions, key=lambda it: (it.after, it.tool, it.arguments)))
 
 
 def _masked(value: object, record: SessionRecord, dialect: str) -> str:

@@ -83,9 +83,16 @@ def _untyped(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _unsent(evidence: ConversationEvidence, problem: Problem) -> Came:
-    """Return `as-sent` if another project's agent only keeps an empty turn, and sent it nowhere."""
-    is_kept = problem.quirk == "HIST-EMPTY-TURN" and problem.path.startswith(FINAL_HISTORY)
-    return "as-sent" if evidence.foreign and is_kept else ""
+    """Return why another project's agent may keep a message that it sent nowhere; "" if not.
+
+    It may keep an empty turn, and after a documented exception calls that were not answered.
+    """
+    conversation = evidence.record.conversation
+    if not evidence.foreign or not problem.path.startswith(FINAL_HISTORY) or conversation is None:
+        return ""
+    if problem.quirk == "HIST-MISSING-RESULT" and conversation.ending == "error":
+        return "own-design"
+    return "as-sent" if problem.quirk == "HIST-EMPTY-TURN" else ""
 
 
 for _rule in _RULES:

@@ -37,7 +37,7 @@ _REFUSALS: Final = frozenset(
 @conversation_rule(
     "CONV-PARSE-ERRORS",
     Outcome.MISMATCH,
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-REPORT-SNIPPET"),
+    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-LIMITS", "CONV-REPORT-SNIPPET"),
 )
 def _parse_errors(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = evidence.script.expect.parse_errors
@@ -104,7 +104,8 @@ def _errors_text(errors: list[ParseError]) -> str:
 def _report_error(evidence: ConversationEvidence) -> Iterator[Violation]:
     for path, _, error in _reports(evidence):
         if not error.error.strip():
-            yield Violation(f"{path}.error", "what is wrong with the call", "no text")
+            came = evidence.own_design
+            yield Violation(f"{path}.error", "what is wrong with the call", "no text", came=came)
 
 
 @conversation_rule("CONV-REPORT-SNIPPET", Outcome.MISMATCH)
@@ -131,6 +132,7 @@ def _reports(evidence: ConversationEvidence) -> Iterator[tuple[str, TurnRecord, 
     yields_to=(
         "CONV-CALL-FROM-BROKEN-TURN",
         "CONV-ENDING",
+        "CONV-LIMITS",
         "CONV-UNPLAYED",
         "CONV-SURPLUS-REQUEST",
     ),

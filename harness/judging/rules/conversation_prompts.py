@@ -1,7 +1,9 @@
 """Define rules about the system text and the tools that an agent sends to the model."""
 
+import re
 from collections.abc import Iterator
-from typing import Final
+from itertools import product
+from typing import Any, Final
 
 from harness.conversation.prompts import PROMPTS, Prompt, system_text
 from harness.judging.conversations.evidence import (
@@ -42,6 +44,9 @@ def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
                 yield Violation(place, expected, found, came=came)
         elif missing := [name for name in _names_of(tools) if name not in text]:
             yield Violation(f"requests[{index}]", "each tool with its parameters", missing)
+        elif alike := next(_iter_alike(tools, text), None):
+            expected = f"words that tell that {alike[0]} is required and {alike[1]} is optional"
+            yield Violation(f"requests[{index}]", expected, "the same words for both")
 
 
 @conversation_rule("CONV-PROMPT-TEXT", Outcome.MISMATCH, yields_to=("CONV-TOOLS-OFFERED",))
@@ -60,7 +65,7 @@ def _prompt_text(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 @conversation_rule("CONV-PROBE-LEAKED", Outcome.MISMATCH, yields_to=("CONV-META-HONEST",))
 def _probe_leaked(evidence: ConversationEvidence) -> Iterator[Violation]:
-    probes = evidence.requests[: _probe_count(evidence)]
+    probes = evidence.requests[: evidence.probes]
     questions = {text_of(it) for probe in probes for it in probe.messages}
     questions -= {"", *evidence.task.questions}
     dummies = {name for probe in probes for name in probe.tools or ()}
@@ -74,14 +79,9 @@ def _probe_leaked(evidence: ConversationEvidence) -> Iterator[Violation]:
             yield Violation(f"requests[{index}].tools", "no tool of the probe", name)
 
 
-def _probe_count(evidence: ConversationEvidence) -> int:
-    return sum(record.meta.probe is not None for record in evidence.records)
-
-
 def _of_user(evidence: ConversationEvidence) -> Iterator[tuple[int, RequestEvidence]]:
     """Yield the index and the evidence of each request that is not a probe for tool support."""
-    first = _probe_count(evidence)
-    yield from enumerate(evidence.requests[first:], first)
+    yield from enumerate(evidence.requests[evidence.probes :], evidence.probes)
 
 
 # Members that SDKs add to a schema: strict schemas bar further members and require each one
@@ -117,6 +117,12 @@ def _undeclared(
         found = declared[index]
         if found.description.strip() != tool.description.strip():
             yield f"[{index}].description", tool.description, found.description
+        schema = json_or_repr(found.parameters)
+        if lost := [name for name in _properties(tool) if json_or_repr(name) not in schema]:
+            yield f"[{index}]", f"the parameters {', '.join(lost)}", "not declared"
+        required = found.parameters.get("required") or []
+        if lost := [name for name in _required(tool) if name not in required]:
+            yield f"[{index}]", f"required: {', '.join(lost)}", "optional"
         for path, expected, actual in _changed(tool.parameters, found.parameters):
             yield f"[{index}].parameters{path}", expected, actual
 
@@ -143,8 +149,48 @@ def _changed(expected: object, found: object, path: str = "") -> Iterator[tuple[
 def _names_of(tools: tuple[Tool, ...]) -> Iterator[str]:
     for tool in tools:
         yield tool.name
-        properties = tool.parameters.get("properties")
-        yield from properties if isinstance(properties, dict) else ()
+        yield from _properties(tool)
+
+
+def _properties(tool: Tool) -> dict[str, Any]:
+    properties = tool.parameters.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def _required(tool: Tool) -> list[str]:
+    required = tool.parameters.get("required")
+    listed = required if isinstance(required, list) else []
+    return [name for name in _properties(tool) if name in listed]
+
+
+def _iter_alike(tools: tuple[Tool, ...], text: str) -> Iterator[tuple[str, str]]:
+    """Yield each required and optional parameter of one tool that `text` describes alike.
+
+    That is certain only if the schemas are equal, each name is in one line alone, both lines are
+    equal without the names, and no line between them is about something else.
+    """
+    for tool in tools:
+        text = text.replace(tool.description.strip() or "\n", "\n")
+    lines = text.splitlines()
+    for tool in tools:
+        places: dict[str, int] = {}
+        for name in _properties(tool):
+            alone = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+            found = [at for at, line in enumerate(lines) if alone.search(line)]
+            if len(found) == 1:
+                places[name] = found[0]
+        for one, other in product(_required(tool), _properties(tool)):
+            if other in _required(tool) or not {one, other} <= places.keys():
+                continue
+            first, last = sorted((places[one], places[other]))
+            between = range(first, last + 1)
+            if (
+                first != last
+                and _properties(tool)[one] == _properties(tool)[other]
+                and lines[places[one]].replace(one, "") == lines[places[other]].replace(other, "")
+                and set(between) <= set(places.values())
+            ):
+                yield one, other
 
 
 def _descriptions(tools: tuple[Tool, ...]) -> tuple[str, ...]:

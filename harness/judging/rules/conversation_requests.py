@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from harness.dialects.kit.parse_request import Json
+from harness.dialects.kit.parse_request import SYSTEM_ROLES, Json
 from harness.judging.conversations.evidence import (
     FINAL_HISTORY,
     ConversationEvidence,
@@ -63,19 +63,37 @@ def _unplayed(evidence: ConversationEvidence) -> Iterator[Violation]:
 @conversation_rule("CONV-LIMITS", Outcome.MISMATCH)
 def _limits(evidence: ConversationEvidence) -> Iterator[Violation]:
     limits, questions = evidence.task.limits, len(evidence.task.questions)
-    probes = sum(record.meta.probe is not None for record in evidence.records)
-    most = limits.rounds * questions + probes
+    most = limits.rounds * questions + evidence.probes
     if len(evidence.requests) > most:
         yield Violation("requests", f"at most {most}", len(evidence.requests))
+    yield from _too_many_messages(evidence)
     calls = Counter((each.tool, meaning(each.arguments)) for each in evidence.executions)
     for (tool, _), count in calls.items():
         if count > limits.identical_calls * questions:
             expected = f"the same call at most {limits.identical_calls} times for a question"
             yield Violation("executed", expected, f"{tool} {count} times")
+    retries = 0
     for index, record in enumerate(evidence.records):
-        if record.meta.retries > limits.retries:
-            path = f"turns[{index}].meta.retries"
-            yield Violation(path, f"at most {limits.retries}", record.meta.retries)
+        # After a reply that can be used, the agent may retry again.
+        retries = retries + record.meta.retries if record.meta.retries else 0
+        if retries > limits.retries:
+            yield Violation(f"turns[{index}].meta.retries", f"at most {limits.retries}", retries)
+            return
+
+
+def _too_many_messages(evidence: ConversationEvidence) -> Iterator[Violation]:
+    """Yield the first request with more messages than allowed, and than what always remains.
+
+    These are the system text, the last question and the newest turn.
+    """
+    most = evidence.task.limits.messages
+    for index, request in enumerate(evidence.requests if most is not None else ()):
+        roles = list(map(role_of, request.messages))
+        newest = roles[::-1].index("assistant") + 1 if "assistant" in roles else len(roles)
+        remaining = sum(role in SYSTEM_ROLES for role in roles) + 1 + newest
+        if len(roles) > max(most or 0, remaining):
+            yield Violation(f"requests[{index}].messages", f"at most {most}", len(roles))
+            return
 
 
 @conversation_rule(
@@ -84,6 +102,8 @@ def _limits(evidence: ConversationEvidence) -> Iterator[Violation]:
     yields_to=(
         *HISTORY_RULES,
         "CONV-CALL-LOST",
+        "CONV-EARLIER-LOST",
+        "CONV-LIMITS",
         "CONV-NO-CRASH",
         "CONV-NO-HANG",
         "CONV-NOT-RUN-TOLD",
@@ -108,7 +128,13 @@ def _each(evidence: ConversationEvidence) -> Iterator[Violation]:
 @conversation_rule(
     "CONV-HISTORY",
     Outcome.MISMATCH,
-    yields_to=(*HISTORY_RULES, "CONV-ENDING", "CONV-UNPLAYED", "CONV-SURPLUS-REQUEST"),
+    yields_to=(
+        *HISTORY_RULES,
+        "CONV-EARLIER-LOST",
+        "CONV-ENDING",
+        "CONV-UNPLAYED",
+        "CONV-SURPLUS-REQUEST",
+    ),
 )
 def _at_the_end(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected, conversation = evidence.script.expect.history, evidence.record.conversation

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+import msgspec
+
 from harness.judging.conversations.evidence import (
     ConversationEvidence,
     RequestEvidence,
@@ -33,6 +35,8 @@ _ENDS: Final = ("CONV-ENDING", "CONV-NO-CRASH", "CONV-NO-HANG", "CONV-UNPLAYED")
 # Digits, also in groups: 20,000 and 20.000 and 20 000 and 20_000 are one number.
 _NUMBER: Final = re.compile(r"\d+(?:[.,  '_]\d{3})*(?!\d)")
 _GROUPING: Final = re.compile(r"\D")
+_ZERO: Final = re.compile(r"(?<![\d.])0(?!\.?\d)")
+_LIST_MARK: Final = re.compile(r"^\s*\d+[.):]\s", re.MULTILINE)
 _TAG: Final = re.compile(r"</?[a-z_]+(?: [^<>]*)?>")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 # A language without spaces writes a sentence as one run of letters.
@@ -41,6 +45,7 @@ _FEWEST_WORDS: Final = 3
 # A notice may count the line break before it, and what a client trims.
 _COUNT_TOLERANCE: Final = 2
 _NOTICE_AT_MOST: Final = 400
+_FEWEST_NOTICE_WORDS: Final = 2
 
 
 @conversation_rule("CONV-QUESTION-LOST", Outcome.MISMATCH, yields_to=_ENDS)
@@ -77,12 +82,17 @@ def _result_cut(evidence: ConversationEvidence) -> Iterator[Violation]:
     yields_to=(*_ENDS, *_RESULTS),
 )
 def _value_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
+    # One text may show the results of several calls.
+    results = [json.loads(each.result) for each in evidence.executions if not each.error]
+    texts_of = (it for each in results for it in (*_leaves(each), *_keys(each)))
+    known = frozenset(it for it in texts_of if isinstance(it, str))
     for index, execution, texts in _shown_results(evidence):
         # Numbers stay as they are written, because a large one changes if it is parsed.
         value = json.loads(execution.result, parse_int=_Number, parse_float=_Number)
         if isinstance(value, str):
             continue
-        lost = min((list(_lost_leaves(value, text)) for text in texts), key=len, default=["all"])
+        found = (list(_lost_leaves(value, text, known)) for text in texts)
+        lost = min(found, key=len, default=["all"])
         if lost:
             expected = f"{lost[0]!r}, or how much of the result is missing"
             yield Violation(f"requests[{index}].messages", expected, " / ".join(texts)[:400])
@@ -145,11 +155,10 @@ def _next_messages(
     """
     if evidence.task.limits.messages is not None:
         return
-    probes = sum(record.meta.probe is not None for record in evidence.records)
     for index, (request, later) in enumerate(
         zip(evidence.requests, evidence.requests[1:], strict=False)
     ):
-        if index >= probes:
+        if index >= evidence.probes:
             pairs = added_messages(request.messages, later.messages)
             yield index, request, [each for _, each in pairs]
 
@@ -199,24 +208,46 @@ class _Number(str):
     __slots__ = ()
 
 
-def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - any value of JSON
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(item)
+class _Flag(msgspec.Struct, frozen=True):
+    """A member that is true or false. A text shows it by the name of the member or by the value."""
+
+    name: str
+    value: bool
+
+    def __repr__(self) -> str:
+        """Return the member as JSON writes it."""
+        return f"{self.name}: {json_or_repr(self.value)}"
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[str | _Flag]:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item, name)
+    elif isinstance(value, bool):
+        yield _Flag(name, value)
     elif isinstance(value, str) and value.strip():
         yield value
 
 
-def _lost_leaves(value: object, text: str) -> Iterator[str]:
+def _lost_leaves(
+    value: object, text: str, known: frozenset[str] = frozenset()
+) -> Iterator[str | _Flag]:
     """Yield each value that `text` lacks, unless `text` says that some are missing."""
-    if not _tells_rest(value, text):
+    if not _tells_rest(value, text, known):
         squeezed = _squeezed(text)
         yield from (leaf for leaf in _leaves(value) if not _is_shown(leaf, text, squeezed))
 
 
-def _is_shown(leaf: str, text: str, squeezed: str) -> bool:
+def _is_shown(leaf: str | _Flag, text: str, squeezed: str) -> bool:
+    if isinstance(leaf, _Flag):
+        return leaf.name in text or str(leaf.value).casefold() in text.casefold()
     if isinstance(leaf, _Number):
-        return leaf in text or repr(float(leaf)) in text
+        # Many other numbers contain a zero.
+        is_there = _ZERO.search(text) is not None if leaf == "0" else leaf in text
+        return is_there or repr(float(leaf)) in text
     escaped = (json.dumps(leaf, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))
     if leaf in text or any(each in text for each in escaped):
         return True
@@ -261,9 +292,12 @@ def _tells_characters(value: str, text: str) -> bool:
     )
 
 
-def _tells_rest(value: object, text: str) -> bool:
-    """Return whether `text` says how many entries or characters of a JSON result are missing."""
-    numbers = _numbers(text[-_NOTICE_AT_MOST:])
+def _tells_rest(value: object, text: str, known: frozenset[str] = frozenset()) -> bool:
+    """Return whether `text` says how many entries or characters of a JSON result are missing.
+
+    `known` has the texts of the results, whose lines say nothing about what is missing.
+    """
+    numbers = _numbers(_own_lines(value, text, known)[-_NOTICE_AT_MOST:])
     entries, characters = set(_list_sizes(value)), len(json_or_repr(value))
     # Each agent writes the result in its own form, so only the order of its length is known.
     lengths = range(max(characters // 2, len(text) - _COUNT_TOLERANCE), 3 * characters)
@@ -272,6 +306,28 @@ def _tells_rest(value: object, text: str) -> bool:
         for total in numbers
         for missing in numbers
     )
+
+
+def _own_lines(value: object, text: str, others: frozenset[str]) -> str:
+    """Return the lines of `text` with words that a result does not contain.
+
+    It is "" if the text shows no text of the result, because then it is about another result.
+    """
+    leaves = {leaf for leaf in _leaves(value) if isinstance(leaf, str)}
+    shown = {leaf for leaf in leaves if leaf in text and not isinstance(leaf, _Number)}
+    if leaves and not shown and any(not isinstance(leaf, _Number) for leaf in leaves):
+        return ""
+    for known in sorted({*shown, *_keys(value), *others}, key=len, reverse=True):
+        text = text.replace(known, " ") if len(known) > 1 else text
+    lines = _LIST_MARK.sub(" ", text).splitlines()
+    return "\n".join(line for line in lines if len(list(_words(line))) >= _FEWEST_NOTICE_WORDS)
+
+
+def _keys(value: object) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        yield from value if isinstance(value, dict) else ()
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _keys(item)
 
 
 def _list_sizes(value: object) -> Iterator[int]:

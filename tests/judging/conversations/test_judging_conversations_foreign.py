@@ -1,5 +1,6 @@
 """An agent of another project is not held to the sentences and settings of the bundled agents."""
 
+import itertools
 import json
 
 import pytest
@@ -15,7 +16,7 @@ from harness.judging.judge import OwnTurns
 from harness.project import Role
 from harness.results.conversation import Conversation, Ending, TurnMeta, TurnRecord
 from harness.turns.deltas import ParseError
-from harness.turns.messages import user
+from harness.turns.messages import assistant, tool_result, user
 from tests.judging.conversations.conversation_samples import (
     OSLO,
     Talk,
@@ -114,6 +115,50 @@ def test_a_call_of_a_broken_turn_is_a_must(role: Role) -> None:
 
 
 SHOULD: dict[Role, str] = {"conforming": "MUST", "peer": "SHOULD"}
+
+
+@ROLES
+def test_no_text_after_a_body_without_an_answer(role: Role) -> None:
+    script = a_script("interrupted", executed=())
+    found = levels(ending_with("empty", role), script, b"data: [DONE]\n\n")
+    assert found["CONV-ENDING"] == {LEVEL[role]}
+
+
+@pytest.mark.parametrize("role", ["conforming", "peer"])
+def test_calls_of_one_turn_that_start_in_any_order(role: Role) -> None:
+    runs = itertools.count()
+
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        in_order = next(runs) % 2 == 0
+        for call in turn.tool_calls if in_order else turn.tool_calls[::-1]:
+            task.call_tool(call.name, json.loads(call.arguments))
+        talk.messages.append(assistant(None, turn.tool_calls))
+        talk.messages += [tool_result(call.id, '{"temperature": 4}') for call in turn.tool_calls]
+        ids = tuple(call.id for call in turn.tool_calls)
+        talk.turns[-1] = replace(talk.turns[-1], executed=ids)
+        return talk.end(talk.ask())
+
+    script = a_script(executed=(OSLO, BERGEN))
+    agent = Agent("sample", converse, role=role)
+    found = levels(agent, script, calls(OSLO, BERGEN), says("4 degrees."))
+    assert ("CONV-REPEATABLE" in found) == (role == "conforming")
+
+
+@ROLES
+@pytest.mark.parametrize("ending", ["error", "done"])
+def test_calls_without_results_after_a_documented_exception(role: Role, ending: Ending) -> None:
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        talk.run(turn)
+        talk.messages.pop()
+        return replace(talk.end(turn), ending=ending)
+
+    script = a_script(ending)
+    found = levels(Agent("sample", converse, role=role), script, calls(OSLO))
+    assert found["HIST-MISSING-RESULT"] == {SHOULD[role] if ending == "error" else "MUST"}
 
 
 @ROLES
