@@ -309,7 +309,8 @@ def _summary(found: LintReport) -> str:
     )
     skipped = f", {len(found.skipped)} not judged" if found.skipped else ""
     clean = "no deviations in what was checked" if found.streams else "nothing was judged"
-    hidden = f", {found.hidden} below the level not shown" if found.hidden else ""
+    clean = "no deviations of the level shown" if found.hidden else clean
+    hidden = f", {found.hidden} below it" if found.hidden else ""
     return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or clean}{hidden}"
 
 
