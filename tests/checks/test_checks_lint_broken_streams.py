@@ -4,8 +4,10 @@ A fault is an edit of the bytes that the writer of the API emits by default, for
 the writers shows that lint reports nothing of the level MUST or SHOULD that the fault adds.
 """
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
+import msgspec
 import pytest
 
 from harness import shipped
@@ -15,6 +17,7 @@ from harness.results.catalogue import load_catalogue
 from harness.results.finding import Level
 from harness.turns.deltas import (
     ArgumentsDelta,
+    Delta,
     Finish,
     FinishReason,
     TextDelta,
@@ -28,6 +31,7 @@ from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction
 from tests.tables import each_row
 
+Json: TypeAlias = dict[str, Any]
 CATALOGUE: Final = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
 CITY: Final = {
     "type": "object",
@@ -50,6 +54,7 @@ NAME: Final = ('"get_weather"', '"functions.get_weather"')
 ROLE: Final = ('"role": "assistant"', '"role": "user"')
 TOWN: Final = ('\\"city\\"', '\\"town\\"')
 DONE: Final = "data: [DONE]\n\n"
+TOKENS: Final = "chunk.usageMetadata.candidatesTokenCount"
 THOUGHTS: Final = ("It rains", "<think>Hm.</think>It rains")
 # Dialect, what is replaced by what, the duty that lint reports, and its level.
 FAULTS: Final = [
@@ -95,6 +100,11 @@ FAULTS: Final = [
     (GEMINI, ', "role": "model"', "", "chunk.candidates[].content.role", "MUST"),
     (COHERE, *ROLE, "message-start.delta.message.role", "MAY"),
     (OLLAMA, *ROLE, "done=false.message.role", "MAY"),
+    (OLLAMA, '"eval_count": 12', '"eval_count": -3', "done=true.eval_count", "SHOULD"),
+    (GEMINI, '"candidatesTokenCount": 12', '"candidatesTokenCount": -12', TOKENS, "SHOULD"),
+    (COHERE, '"index": 0', '"index": -1', "content-start.index", "SHOULD"),
+    (RESPONSES, *ROLE, "response.output_item.added.item:message.role", "MUST"),
+    (RESPONSES, '"content_index": 0', '"content_index": 1', "content-index-zero", "MUST"),
     (OLLAMA, '"role": "assistant", ', "", "done=false.message.role", "MUST"),
 ]  # fmt: skip
 
@@ -166,6 +176,42 @@ def test_the_result_says_what_lint_cannot_know() -> None:
     assert any(each.startswith("what texts and arguments say") for each in report.unchecked)
     thought = b"".join(DIALECTS[OLLAMA].write((TextDelta("<think>Hm.</think>Rain"), *TEXT[1:])))
     assert lint(interaction(OLLAMA, thought)).hidden >= 1
+
+
+def responses_with(turn: tuple[Delta, ...], edit: Callable[[str, Json], Json]) -> dict[str, str]:
+    """Return the duties of a stream whose events are edited, each by its type."""
+    events = (
+        msgspec.json.decode(line.removeprefix(b"data: "))
+        for line in b"".join(DIALECTS[RESPONSES].write(turn)).split(b"\n")
+        if line.startswith(b"data: ")
+    )
+    edited = (msgspec.json.encode(edit(each["type"], each)) for each in events)
+    return levels(interaction(RESPONSES, b"".join(b"data: %b\n\n" % it for it in edited)))
+
+
+def test_an_item_that_ends_with_another_id_is_found() -> None:
+    def edit(kind: str, event: Json) -> Json:
+        if kind == "response.output_item.done":
+            event["item"]["id"] = "msg_other"
+        return event
+
+    assert responses_with(TEXT, edit)["item-identity"] == "MUST"
+
+
+def test_an_output_without_an_item_that_ended_is_found() -> None:
+    def edit(kind: str, event: Json) -> Json:
+        if kind == "response.completed":
+            del event["response"]["output"][1:]
+        return event
+
+    assert responses_with(CALL, edit)["output-incomplete"] == "MUST"
+
+
+def test_a_stream_that_begins_before_its_response_is_not_taken_for_a_resumed_one() -> None:
+    body = b"".join(DIALECTS[RESPONSES].write(TEXT))
+    events = body.split(b"\n\n")
+    late = b"\n\n".join((*events[2:4], *events[:2], *events[4:]))
+    assert levels(interaction(RESPONSES, late))["response-lifecycle"] == "MUST"
 
 
 LEAKS: Final = [

@@ -37,6 +37,8 @@ OrderRule: TypeAlias = Literal[
     "bare",
     "named",
     "from_zero",
+    "paired",
+    "listed",
 ]
 
 
