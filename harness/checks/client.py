@@ -25,8 +25,9 @@ from harness.turns.deltas import (
     UsageDelta,
     call_deltas,
 )
+from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.interaction import Interaction, Read, Request
+from harness.wire.interaction import Interaction, Read
 from harness.wire.reads import synthetic_interaction
 
 _LONG: Final = 2_000
@@ -44,8 +45,15 @@ _TURNS: Final[dict[str, tuple[Delta, ...]]] = {
     "two calls": (*_OSLO, *call_deltas(1, "call_b", "get_time", '{"zone": "雪"}'), _CALLS),
     "a call without arguments": (*call_deltas(0, "call_a", "list_files", "{}"), _CALLS),
 }
-_REQUEST: Final = Request(
-    body=b'{"model": "check", "stream": true, "messages": [{"role": "user", "content": "Hi."}]}'
+# Those that the calls name, and one that no call names, as in the request of a user.
+_TOOLS: Final = tuple(
+    Tool(name, about, {"type": "object", "properties": {key: {"type": "string"}}})
+    for name, about, key in (
+        ("get_weather", "Tell the weather in a city.", "city"),
+        ("get_time", "Tell the time in a time zone.", "zone"),
+        ("list_files", "List the files of a folder.", "path"),
+        ("read_file", "Return the text of a file.", "path"),
+    )
 )
 _JSON: Final = (("content-type", "application/json"),)
 _NO_KEY: Final = b'{"error": {"message": "no such key", "type": "authentication_error"}}'
@@ -100,16 +108,18 @@ def _check_dialect(name: str, dialect: Dialect, client: Normalizer) -> Check:
 
 def iter_responses(dialect: Dialect) -> Iterator[tuple[str, Interaction]]:
     """Yield ten responses of an API, each with its title, that every client reads alike."""
-    replace = msgspec.structs.replace
+    replace, has_calls = msgspec.structs.replace, dialect.arguments != "none"
+    tools = _TOOLS if has_calls else ()
+    request = dialect.request_forms[""].first_request("check", "Hi.", tools)
     for title, deltas in _TURNS.items():
-        if dialect.arguments != "none" or not any(isinstance(it, ToolCallStart) for it in deltas):
-            yield title, dialect.interaction(deltas, request=_REQUEST)
-    text = dialect.interaction(_TURNS["text in two pieces"], request=_REQUEST)
+        if has_calls or not any(isinstance(it, ToolCallStart) for it in deltas):
+            yield title, dialect.interaction(deltas, request=request)
+    text = dialect.interaction(_TURNS["text in two pieces"], request=request)
     half = text.body[: len(text.body) // 2]
     yield _BROKEN, replace(text, body=half, reads=(Read(len(half)),), ended="truncated")
     yield (
         _REFUSED,
-        synthetic_interaction(_NO_KEY, _REQUEST, status=401, headers=_JSON, dialect=dialect.name),
+        synthetic_interaction(_NO_KEY, request, status=401, headers=_JSON, dialect=dialect.name),
     )
 
 

@@ -217,8 +217,10 @@ def import_one(path: Path, source: str, labels: Labels, names: Names, tally: Tal
         tally.not_imported.append(_NotImported(source, _BODY_FILE))
         return
     try:
-        data = read_file(path, problem="expected a file that can be read")
-        imported = import_file(path, data, source, labels)
+        # No name keeps the bytes of the file, which may be large, until the results are written.
+        imported = import_file(
+            path, read_file(path, problem="expected a file that can be read"), source, labels
+        )
     except UnreadableError as error:
         tally.not_imported.append(_NotImported(source, damage_text(error, path), damaged=True))
         tally.damaged += 1

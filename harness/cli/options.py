@@ -2,10 +2,8 @@
 
 import re
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -231,39 +229,6 @@ port_option: Final = click.option(
 open_option: Final = click.option(
     "--open", "open_page", is_flag=True, help="Open the page in a browser."
 )
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[int, int], None]]:
-    """Yield a function of (done, total) that shows the progress on standard error.
-
-    It updates a bar on a terminal. Elsewhere, as in the log of a CI job, it prints a line at times.
-    """
-    if not sys.stderr.isatty():
-        yield _lines_of_progress(time.monotonic)
-        return
-    with click.progressbar(length=1, file=sys.stderr, label="replaying", show_pos=True) as bar:
-
-        def show(done: int, total: int) -> None:
-            bar.length = total
-            bar.update(done - bar.pos)
-
-        yield show
-
-
-_PROGRESS_SECONDS: Final = 10.0
-
-
-def _lines_of_progress(clock: Callable[[], float]) -> Callable[[int, int], None]:
-    printed = clock()
-
-    def show(done: int, total: int) -> None:
-        nonlocal printed
-        if clock() - printed >= _PROGRESS_SECONDS and done < total:
-            printed = clock()
-            click.echo(f"replaying: {done:,} of {total:,} cells ({done / total:.0%})", err=True)
-
-    return show
 
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")

@@ -24,7 +24,6 @@ from harness.cli.options import (
     on_option,
     only_once,
     output_option,
-    progress,
     target_options,
     today_option,
 )
@@ -40,6 +39,7 @@ from harness.cli.run_files import (
 )
 from harness.cli.run_imports import import_unread
 from harness.cli.run_output import Format, print_problems, print_run, print_status
+from harness.cli.run_progress import print_not_run, progress
 from harness.cli.run_selection import (
     RunRequest,
     asks_about_models,
@@ -55,7 +55,8 @@ from harness.judging.replaying import CUTS, Cuts
 from harness.project import SelectedEvidence, project
 from harness.reporting.page import render_page
 from harness.repro.code import reproducible_clients
-from harness.results.run import SCHEMA, Header, NormalizerFacts, Selection
+from harness.results.result import Result
+from harness.results.run import SCHEMA, AnyCase, Header, NormalizerFacts, Selection
 from harness.results.store import RunWriter, files_of_run, read_run
 from harness.runs.declared import (
     declared_agent,
@@ -67,7 +68,7 @@ from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
 from harness.runs.filters import FILTER_KEYS
 from harness.runs.judge_job import crash_result, judge_if_readable
-from harness.runs.plan import Job, Subject, cell_id, roots_of
+from harness.runs.plan import Job, cell_id, roots_of
 from harness.runs.request import RequestedCells, SelectedClients, without_skipped
 from harness.runs.versions import interpreter, versioned_agent, versioned_normalizer
 from harness.verdicts.database import Questions
@@ -213,7 +214,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     claim(output, *files_of_run(path), *([] if page is None else [page.name]))
     clients = (header.names_of_normalizers, header.names_of_agents)
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
-        done = _execute(header, planned, jobs, path, engine)
+        done = _execute(header, planned, jobs, path, engine, policy=policy)
     OutputFolder(output).release(*files_of_run(path))
     print_problems(done)
     if not done.done:  # a run file at `path` is from an earlier run
@@ -222,9 +223,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     else:
         seconds = monotonic() - started
         ranked = rankings or style == "markdown" or asks_about_models(found)
-        code = _finish_run(
-            path, policy, page, style, seconds, subjects=found.subjects, ranked=ranked
-        )
+        code = _finish_run(path, policy, page, style, seconds, planned=planned, ranked=ranked)
     return EXIT_USAGE if done.unreadable or given.damaged else code
 
 
@@ -294,18 +293,30 @@ def _normalizer_facts(name: str) -> NormalizerFacts:
     return replace(facts, has_script=name in reproducible_clients())
 
 
-def _execute(
-    header: Header, planned: tuple[Job, ...], jobs: int | None, path: Path, engine: Engine
+def _execute(  # noqa: PLR0913 - one run: what it judges, how, where and by which policy
+    header: Header,
+    planned: tuple[Job, ...],
+    jobs: int | None,
+    path: Path,
+    engine: Engine,
+    *,
+    policy: GatePolicy,
 ) -> Progress:
     others = third_party_clients(planned)
-    with RunWriter(path) as writer, progress() as show:
+    processes = _processes(planned, jobs, others, engine)
+    with RunWriter(path) as writer, progress(processes or 1, policy.accepts) as shown:
         writer.header(header)
+
+        def keep(result: Result, case: AnyCase | None, output: str) -> None:
+            writer.add(result, case, output)
+            shown.note(result)
+
         done = execute(
             planned,
             partial(judge_if_readable, cuts=_CUTS[header.selection.cuts], lead=header.lead),
-            jobs_in_parallel=_processes(planned, jobs, others, engine),
-            on_result=writer.add,
-            on_progress=show,
+            jobs_in_parallel=processes,
+            on_result=keep,
+            on_progress=shown.show,
             crashed=crash_result,
             apart=lambda job: job.normalizer if job.normalizer in others else "",
             open_pool=engine.open_pool,
@@ -347,7 +358,7 @@ def _finish_run(  # noqa: PLR0913 - what the options say
     style: Format,
     seconds: float,
     *,
-    subjects: tuple[Subject, ...],
+    planned: tuple[Job, ...],
     ranked: bool,
 ) -> int:
     """Apply the gate to the run at `path`, write and print results, and return the exit code."""
@@ -359,7 +370,9 @@ def _finish_run(  # noqa: PLR0913 - what the options say
         if page is not None:
             write_text(page, render_page(run, context, summary.gate, questions))
         print_run(run, summary, style, ranked=ranked)
-    print_unread(run, subjects)
+    print_unread(run, dict.fromkeys(job.subject for job in planned))
+    if run.footer is not None and run.footer.interrupted:
+        print_not_run(planned, run.results, path.parent)
     changed = changes_of(context, run)
     print_status(run, summary, page, changed)
     save_baseline(run, summary.gate, policy)

@@ -34,17 +34,19 @@ def schema_of(name: str) -> dict[str, Any]:
     return _with_clean_descriptions(SCHEMAS[name]())
 
 
-def _with_clean_descriptions(value: Any) -> Any:  # noqa: ANN401 - a JSON Schema
+def _with_clean_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: cleandoc(value) if key == "description" and isinstance(value, str) else _clean(value)
+        for key, value in schema.items()
+    }
+
+
+def _clean(value: Any) -> Any:  # noqa: ANN401 - a part of a JSON Schema
     match value:
         case dict():
-            return {
-                key: cleandoc(item)
-                if key == "description" and isinstance(item, str)
-                else _with_clean_descriptions(item)
-                for key, item in value.items()
-            }
+            return _with_clean_descriptions(value)
         case list() | tuple():
-            return [_with_clean_descriptions(item) for item in value]
+            return [_clean(item) for item in value]
         case _:
             return value
 

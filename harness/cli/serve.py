@@ -5,7 +5,7 @@ plays each selected scenario and recording under its own base URL, to any number
 first line of standard output is the base URL.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import msgspec
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.cassette_options import resolve_cassette
 from harness.cli.options import port_option, wait_for_interrupt
+from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
 from harness.files.yaml_text import load_yaml
 from harness.judging.conversations.session import tools_of_cassette
@@ -24,7 +25,7 @@ from harness.judging.judge import LoadedSubject
 from harness.judging.scenario_text import turn_lines
 from harness.judging.timing.script import responses_of
 from harness.playback.delivery import CUTS, FAULTS, RECORDED, Delivery
-from harness.playback.matching import NAMES, ORDER
+from harness.playback.matching import NAMES, ORDER, path_of
 from harness.playback.playback import Playback
 from harness.playback.selection import INDEX_NAME, Recording, SelectionServer
 from harness.playback.server import (
@@ -149,6 +150,10 @@ def _serve_cassette(
         click.echo(f"interaction {place}: {_answer(interaction)}", err=True)
     answer = partial(deliver, playback, delivery)
     with AnswerServer(answer, port=port, most_connections=connections) as server:
+        _print_settings(
+            (each.dialect, server.base_url + _base_path(each))
+            for each in playback.cassette.interactions
+        )
         wait_for_interrupt(server.base_url, server.limit_note)
     for line in _summary_lines(playback):
         click.echo(line)
@@ -162,8 +167,26 @@ def _serve_selection(
     with server:
         index = f"{server.base_url}/{INDEX_NAME}"
         click.echo(f"{len(recordings)} scenarios and recordings; index: {index}", err=True)
+        _print_settings((each.cassette.dialect, server.url_of(each)) for each in recordings)
         wait_for_interrupt(server.base_url, server.limit_note)
     click.echo(f"{pluralize(server.played, 'request')} played, {server.refused} refused")
+
+
+def _base_path(interaction: Interaction) -> str:
+    row = DIALECTS.get(interaction.dialect)
+    return row.base_of(path_of(interaction.request.uri)) if row else ""
+
+
+def _print_settings(addresses: Iterable[tuple[str, str]]) -> None:
+    """Print, for the first address of each API, what makes a client send its requests there."""
+    first: dict[str, str] = {}
+    for dialect, address in addresses:
+        first.setdefault(dialect, address)
+    for dialect, address in sorted(first.items()):
+        row = DIALECTS.get(dialect)
+        variable = row.base_url_variable if row else ""
+        setting = f"set {variable}=" if variable else "the base URL of the client is "
+        click.echo(f"{marked(dialect or 'unknown API')}: {setting}{marked(address)}", err=True)
 
 
 def _recordings(

@@ -1,8 +1,11 @@
 """Load the recipes in scenario files, and report errors in them."""
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from harness.conversation.prompts import PROMPTS
 from harness.conversation.tool_file import load_tool
@@ -25,6 +28,8 @@ from harness.wording import did_you_mean
 
 # Provider, model and name: the parts of a cassette's id.
 _ID_PARTS: Final = 3
+# Tools that a request declares in addition to those that its responses call.
+_OFFERED: Final = ("get_time", "list_files", "get_weather")
 
 
 def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
@@ -61,8 +66,25 @@ def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
         return ByHand(cassette, where)
     for problem, hint in _problems(file):
         raise UnreadableError(f"emulate.{problem}", where=where, hint=hint)
-    tools = tuple(load_tool(root, name, where) for name in file.tools)
+    names = file.tools
+    if "conversation" not in document:  # its agent writes the requests, with the tools of its task
+        names += _uncalled(file, root)
+    tools = tuple(load_tool(root, name, where) for name in names)
     return Recipe(cassette, where, file, tools, DIALECTS[file.dialect].request_forms[file.variant])
+
+
+def _uncalled(file: RecipeEntry, root: Path) -> tuple[str, ...]:
+    """Return one more tool for the request if the responses name all of its tools.
+
+    A user's request rarely declares only what the model calls. A client that executes the only tool
+    of its request, whatever the name in the call is, would pass otherwise.
+    """
+    responses = msgspec.json.encode(file.responses).decode()
+    if not file.tools or any(name not in responses for name in file.tools):
+        return ()
+    others = (name for name in _OFFERED if name not in responses and name not in file.tools)
+    known = (name for name in others if (root / "tools" / f"{name}.yaml").is_file())
+    return tuple(itertools.islice(known, 1))
 
 
 def _recipe_in_text(value: object, other: Path, where: str) -> RecipeEntry:

@@ -5,6 +5,7 @@ was written is removed. `LineFile` writes its lines to `NAME.partial` until the 
 """
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -22,28 +23,30 @@ def partial_path(path: Path) -> Path:
     return path.with_name(path.name + PARTIAL)
 
 
-def write_file(path: Path, data: bytes, *, durable: bool = False) -> None:
+def write_file(path: Path, data: bytes | Iterable[bytes], *, durable: bool = False) -> None:
     """Write the file at `path`, and create its folders; an old file is replaced in one step.
 
     If `path` is a link, the file that it leads to is replaced. A pipe or a device is written to.
 
     Args:
         path: the file.
-        data: the new content of the file.
+        data: the new content of the file, or its pieces. If a piece cannot be made, the old file
+            is unchanged.
         durable: return only when the disk has the bytes, so that a power failure cannot lose them.
 
     Raises:
         OSError: the file cannot be written; an old file is unchanged.
     """
+    pieces = [data] if isinstance(data, bytes) else data
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
-        path.write_bytes(data)
+        path.write_bytes(b"".join(pieces))
         return
     path = path.resolve() if path.is_symlink() else path
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:
-            file.write(data)
+            file.writelines(pieces)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())

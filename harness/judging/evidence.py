@@ -7,10 +7,12 @@ damaged field is reported as damaged, and not as one missing and one invented ca
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Final
 
 import msgspec
 
-from harness.dialects.table import read_request
+from harness.dialects.table import oracle_reading, read_request
+from harness.judging.deviations import contract_deviations
 from harness.judging.rule import RuleMaker
 from harness.judging.translation import hides_ids
 from harness.normalizers.protocol import Normalizer
@@ -20,12 +22,14 @@ from harness.results.expectation import Expectation, ExpectedCall, Field
 from harness.results.finding import Came
 from harness.results.replay import Replay
 from harness.turns.arguments import meaning
-from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
+from harness.turns.deltas import SILENT_FAILURES, CallKind, ParseError, StreamFailure, ToolCall
 from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Interaction
 
 _Keys = list[tuple[Hashable, ...]]
+_FIRST_ERROR_STATUS: Final = 400
+_NOT_IN_ERRORS: Final[frozenset[Field]] = frozenset(("text", "reasoning"))
 
 
 class CallPairing(msgspec.Struct, frozen=True):
@@ -80,8 +84,18 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def judged(self) -> frozenset[Field]:
-        """The fields of the expected turn that the rules compare."""
-        return self.expectation.judged
+        """The fields of the expected turn that the rules compare.
+
+        If the upstream refused the request of a gateway, it sent no turn. If a turn failed, and
+        the gateway answered with an error status, the answer has no place for text.
+        """
+        exchange, judged = self.replay.exchange, self.expectation.judged
+        if exchange is None:
+            return judged
+        if exchange.refused:
+            return frozenset()
+        is_error = exchange.answer.status >= _FIRST_ERROR_STATUS
+        return judged - _NOT_IN_ERRORS if is_error and self.expectation.failure else judged
 
     @property
     def exposes_ids(self) -> bool:
@@ -95,9 +109,32 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
         It is "undocumented" if the stream violates the documented format of its API and the client
         reported that. The client reports it by a failure, by a rejection that the stream does not
-        require, or, if it is an SDK, by any exception.
+        require, or, if it is an SDK, by any exception. From a gateway, an error is also a report if
+        the upstream breaks the contract of its API, or sends no call that can be used.
         """
-        return "undocumented" if self.is_undocumented and self._reports_form else ""
+        if not self._reports_form:
+            return ""
+        is_broken = self.tells_failure and self._is_upstream_broken
+        return "undocumented" if is_broken or self.is_undocumented else ""
+
+    @property
+    def tells_failure(self) -> bool:
+        """Whether a gateway reports a failure, and its reader does not conclude it from the end.
+
+        If the finish came too early, as in the stream of the upstream, the client got an end.
+        """
+        failure, exchange = self.emitted_failure, self.replay.exchange
+        if failure is None or exchange is None:
+            return False
+        silent = failure.code in SILENT_FAILURES
+        return not silent or bool(oracle_reading(exchange.answer).finishes)
+
+    @property
+    def _is_upstream_broken(self) -> bool:
+        if self.expectation.rejected and not self.expectation.calls:
+            return True
+        came = contract_deviations(self.interaction, asked_for_stream=None)
+        return any(each.level == "MUST" for each in came)
 
     @property
     def _reports_form(self) -> bool:
@@ -105,7 +142,8 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
         What folding derives, such as `calls_missing` or a call without an end, is not a report.
         """
-        if self.replay.reports_failure or (self.kind == "sdk" and self.replay.error):
+        is_told = self.tells_failure if self.normalizer.front else self.replay.reports_failure
+        if is_told or (self.kind == "sdk" and self.replay.error):
             return True
         return self.replay.rejects and bool(self.pairing.unexpected)
 

@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from harness.dialects.table import oracle_reading
+from harness.judging.contract.shape import Grammar, iter_events
 from harness.normalizers.protocol import Normalizer
 from harness.results.expectation import Expectation, Field
 from harness.results.translation import Feature, Unsaid, load_translation
@@ -34,6 +35,20 @@ class _Stream(msgspec.Struct, frozen=True):
         """Whether the model was stopped before its answer was complete."""
         return self.expected.finish in CUT_SHORT or self.reading.meaning in CUT_SHORT
 
+    @property
+    def messages(self) -> int:
+        """The number of messages that a stream of Anthropic's API begins."""
+        events = iter_events(self.interaction, Grammar())
+        is_one = self.interaction.dialect == "anthropic"
+        return sum(is_one and each.kind == "message_start" for each in events)
+
+    @property
+    def has_private_usage(self) -> bool:
+        """Whether a chat stream has its numbers of tokens where only single providers have them."""
+        events = iter_events(self.interaction, Grammar())
+        usages = (each.value.get("usage") for each in events)
+        return self.interaction.dialect == "openai-chat" and not any(map(bool, usages))
+
 
 _FEATURES: Final[Mapping[Feature, Callable[[_Stream], bool]]] = {
     "anything": lambda _: True,
@@ -41,7 +56,9 @@ _FEATURES: Final[Mapping[Feature, Callable[[_Stream], bool]]] = {
     "error-status": lambda it: it.interaction.status >= _FIRST_ERROR_STATUS,
     "failure": lambda it: it.expected.failure is not None,
     "no-usage": lambda it: not it.reading.usages,
+    "private-usage": lambda it: bool(it.reading.usages) and it.has_private_usage,
     "refusal": lambda it: it.expected.failure == "refusal" or bool(it.reading.refusal),
+    "second-message": lambda it: it.messages > 1,
     "server-tools": lambda it: not it.reading.quirks.isdisjoint(_SERVER_TOOLS),
     "unusable-arguments": lambda it: bool(it.expected.rejected),
 }

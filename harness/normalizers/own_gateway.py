@@ -15,8 +15,10 @@ from harness.normalizers.gateway import UNOFFERED, question_in
 from harness.normalizers.gateway.neutral import NeutralRequest, build_request, read_neutral
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import respond
+from harness.playback.refusals import refusal_of
 from harness.results.exchange import Exchange
 from harness.turns.deltas import (
+    SILENT_FAILURES,
     ArgumentsDelta,
     Delta,
     Finish,
@@ -63,7 +65,8 @@ class OwnGateway(msgspec.Struct, frozen=True):
         if self.edit_request is not None:
             neutral = self.edit_request(neutral)
         body = build_request(neutral, dialect, "replay", uri) or {}
-        return replace(asked, uri=uri, body=encode_json(body))
+        headers = (*asked.headers, *DIALECTS[dialect].request_headers)
+        return replace(asked, uri=uri, headers=headers, body=encode_json(body))
 
     def response(self, came: Interaction, asked: Request) -> Interaction:
         """Return the answer in the API of the front for a response from upstream."""
@@ -92,16 +95,12 @@ def came_as(
         body = encode_json({"type": "error", "error": error})
         return Interaction(asked, came.status, _JSON, body, (), dialect=front)
     dialect = DIALECTS[front]
-    is_broken = failure is not None and not _is_told(failure)
+    is_broken = failure is not None and failure.code in SILENT_FAILURES
     said = (it for it in _sayable(deltas) if not (is_broken and isinstance(it, Finish)))
     body = b"".join(dialect.write(tuple(_one_by_one(said)), dialect.writer_options()))
     kind = (("content-type", dialect.content_type),)
     ended: Ended = "truncated" if is_broken else "complete"
     return Interaction(asked, came.status, kind, body, (), dialect=front, ended=ended)
-
-
-def _is_told(failure: StreamFailure) -> bool:
-    return failure.code not in ("interrupted", "empty_stream", "calls_missing")
 
 
 def _sayable(deltas: Iterable[Delta]) -> Iterator[Delta]:
@@ -168,7 +167,8 @@ class _LocalLink:
         requests: tuple[Request, ...] = (arrived,)
         if gateway.edit_arrived is not None:
             requests = gateway.edit_arrived(requests)
-        self.latest = Exchange(answer, requests)
+        refusal = refusal_of(interaction.dialect, requests[0]) if requests else None
+        self.latest = Exchange(answer, requests, refused=refusal.message if refusal else "")
         yield from respond(answer.without_body(), iter([answer.body]))
 
 

@@ -112,12 +112,16 @@ class SelectionServer(AnswerServer):
             {"base_url": self.base_url, "options": OPTIONS, "recordings": rows}
         )
 
+    def url_of(self, recording: Recording) -> str:
+        """Return the base URL of a recording, after the block began."""
+        return self.base_url + _path(recording.id)
+
     def _row(self, recording: Recording) -> dict[str, Any]:
         cassette, path = recording.cassette, _path(recording.id)
         return {
             "id": recording.id,
             "dialect": cassette.dialect,
-            "base_url": self.base_url + path,
+            "base_url": self.url_of(recording),
             "path": path,
             "model": recording.id,
             "endpoint": path_of(cassette.interactions[0].request.uri),

@@ -3,8 +3,8 @@
 A gateway is configured with one upstream address, so that no address can name the case. The server
 behaves like a server of the API: it lists models, keeps connections open, accepts any prefix of the
 path, reports the numbers of tokens if the request asks for them, and sends one document if the
-request does not ask for a stream. It answers one request for each case. A further one gets status
-410, and a request for another API gets status 404.
+request does not ask for a stream. It refuses what the API refuses. It answers one request for each
+case. A further one gets status 410, and a request for another API gets status 404.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,6 +18,13 @@ from harness.dialects.table import DETECTOR, read_request, request_body
 from harness.playback.complete import complete_response
 from harness.playback.matching import path_of
 from harness.playback.playback import SURPLUS_HEADERS, SURPLUS_STATUS
+from harness.playback.refusals import (
+    Refusal,
+    body_refusal,
+    not_found,
+    refusal_body,
+    refusal_of,
+)
 from harness.playback.server import AnswerServer
 from harness.playback.timed import TimedPlayback, Wait
 from harness.playback.transports import Answer
@@ -56,14 +63,18 @@ class OpenCase(msgspec.Struct):
 
     Fields:
         reads: the body; None after the request came.
+        front: the dialect of the gateway's clients; "" if the server accepts every request.
         arrived: the requests that ask for a response, at most `_MOST_REQUESTS`.
         not_played: why the server could not play the response; "" if it could.
+        refused: why the API refuses the request that the gateway made; "" if it does not.
     """
 
     interaction: Interaction
     reads: Iterator[bytes] | None
+    front: str = ""
     arrived: list[Request] = msgspec.field(default_factory=list)
     not_played: str = ""
+    refused: str = ""
 
 
 class Upstream(AnswerServer):
@@ -83,9 +94,17 @@ class Upstream(AnswerServer):
         super().__init__(self._answer, port=port, daemon=True)
 
     @contextmanager
-    def open(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[OpenCase]:
-        """Open a case until the block ends; yield it, so that it shows what arrived."""
-        case = OpenCase(interaction, filter(None, reads))
+    def open(
+        self, interaction: Interaction, reads: Iterable[bytes], front: str = ""
+    ) -> Iterator[OpenCase]:
+        """Open a case until the block ends; yield it, so that it shows what arrived.
+
+        Args:
+            interaction: the response to play.
+            reads: its body.
+            front: the dialect of the gateway's clients; "" to accept every request.
+        """
+        case = OpenCase(interaction, filter(None, reads), front)
         with self._lock:
             self._case = case
         try:
@@ -112,12 +131,20 @@ class Upstream(AnswerServer):
             case = self._case
             reads = None if case is None else self._taken(case, request)
         if case is None or reads is None:
-            return _refusal(request, case)
+            return _surplus(request, case)
+        if case.front and (refusal := refusal_of(case.interaction.dialect, request)):
+            _note_refusal(case, request, refusal)
+            body = refusal_body(case.interaction.dialect, refusal)
+            return _document(body, request, refusal.status)
+        return self._played(case, request, reads)
+
+    def _played(self, case: OpenCase, request: Request, reads: Iterator[bytes]) -> Answer:
+        """Return the response of the case in the form that the request asks for."""
         if case.interaction.status < _FIRST_ERROR_STATUS and not _asks_for_stream(case, request):
             document = complete_response(case.interaction, b"".join(reads))
             if document is None:
                 case.not_played = "the gateway asked for a complete response, and not for a stream"
-                return _refusal(request, case)
+                return _surplus(request, case)
             return _document(document, request)
         if self._sends_usage and _asks_for_usage(case, request):
             reads = iter(_with_usage(list(reads)))
@@ -152,10 +179,28 @@ def _document(body: bytes, request: Request, status: int = 200) -> Answer:
     return answer, iter([body])
 
 
-def _refusal(request: Request, case: OpenCase | None) -> Answer:
+def _note_refusal(case: OpenCase, request: Request, refusal: Refusal) -> None:
+    """Note whether the gateway made a request that is refused, or is configured to pass it on."""
+    front, dialect = case.front, case.interaction.dialect
+    foreign = body_refusal(dialect, request) if front != dialect else None
+    if foreign is not None and body_refusal(front, request) is None:
+        case.not_played = (
+            f"the gateway's configuration sends a request of {front} to an upstream of {dialect}, "
+            f"which refuses it: {foreign.message}"
+        )
+    elif refusal.about == "key":
+        case.not_played = (
+            f"the gateway's configuration sends no key to an upstream of {dialect}, which refuses "
+            f"it: {refusal.message}"
+        )
+    else:
+        case.refused = refusal.message
+
+
+def _surplus(request: Request, case: OpenCase | None) -> Answer:
     if case is not None and case.not_played:
-        error = {"type": "not_found_error", "message": case.not_played}
-        return _document(encode_json({"error": error}), request, _NOT_FOUND)
+        body = not_found(case.interaction.dialect, case.not_played)
+        return _document(body, request, _NOT_FOUND)
     message = f"surplus request: expected one request for each case, found {request.uri}"
     body = encode_json({"error": {"type": "surplus_request", "message": message}})
     answer = synthetic_interaction(

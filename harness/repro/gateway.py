@@ -9,6 +9,7 @@ from importlib import resources
 from string import Template
 from typing import Final
 
+from harness.dialects.table import DIALECTS
 from harness.playback.matching import path_of
 from harness.reporting.visible import plain
 from harness.repro.code import literal, reads_literal
@@ -48,7 +49,7 @@ def server_script(result: Result, interaction: Interaction) -> str:
         interaction: the response on which it failed.
     """
     path = path_of(interaction.request.uri)
-    base = path.removesuffix("/chat/completions").removesuffix("/responses")
+    base = DIALECTS[interaction.dialect].base_of(path)
     return _script(_SERVER, result, interaction, path=path, base=base)
 
 

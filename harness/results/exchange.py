@@ -13,8 +13,11 @@ class Exchange(msgspec.Struct, frozen=True):
         arrived: the requests that arrived upstream and ask for a response, in order.
         not_played: why the upstream could not answer as its cell requires; "" if it could. Such a
             cell is not judged.
+        refused: why the API of the upstream refuses the request that the gateway made; "" if it
+            does not. Then the response was not sent, and only the request is judged.
     """
 
     answer: Interaction
     arrived: tuple[Request, ...] = ()
     not_played: str = ""
+    refused: str = ""

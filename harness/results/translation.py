@@ -24,7 +24,9 @@ Feature = Literal[
     "error-status",
     "failure",
     "no-usage",
+    "private-usage",
     "refusal",
+    "second-message",
     "server-tools",
     "unusable-arguments",
 ]

@@ -72,6 +72,8 @@ class FinishReason(StrEnum):
 
 # After these the answer is not whole: more would have followed.
 CUT_SHORT: Final = frozenset((FinishReason.LENGTH, FinishReason.CONTENT_FILTER))
+# Failures that show in what a stream leaves out, so that no event reports them.
+SILENT_FAILURES: Final = frozenset(("interrupted", "empty_stream", "calls_missing"))
 # These words mean less than the calls do: a turn that has some ended for them.
 DECIDED_BY_CALLS: Final = frozenset((FinishReason.STOP, FinishReason.OTHER))
 

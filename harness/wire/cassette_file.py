@@ -25,7 +25,7 @@ from harness.providers import UNKNOWN, provider_of
 from harness.wire import prompt_tools
 from harness.wire import reads as reads_text
 from harness.wire.cassette import Cassette, Origin, OriginKind
-from harness.wire.cassette_text import digest, format_cassette, frames_digest
+from harness.wire.cassette_text import cassette_lines, digest, frames_digest
 from harness.wire.decompress import decode_body, decode_body_if_possible
 from harness.wire.interaction import Due, Ended, Headers, Interaction, Read, Request
 from harness.wire.session import Session
@@ -335,7 +335,7 @@ def load_vcrpy(data: bytes, where: str) -> object:
 
 def save_cassette(cassette: Cassette, path: Path) -> None:
     """Write `cassette` to `path`, and create missing folders; replace an old file at once."""
-    write_file(path, format_cassette(cassette).encode("utf-8"))
+    write_file(path, (line.encode() for line in cassette_lines(cassette)))
 
 
 def _id(path: Path, root: Path | None) -> str:

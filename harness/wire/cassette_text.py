@@ -9,6 +9,7 @@ import gzip
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from http import HTTPStatus
+from itertools import chain
 
 import msgspec
 
@@ -27,6 +28,15 @@ _BASE64_LINE = 76
 def format_cassette(cassette: Cassette) -> str:
     """Return the YAML text of `cassette`, which `load_cassette` reads as an equal cassette.
 
+    Raises:
+        ValueError: as `cassette_lines`.
+    """
+    return "".join(cassette_lines(cassette))
+
+
+def cassette_lines(cassette: Cassette) -> Iterator[str]:
+    """Yield the text of `cassette` in pieces, of which the longest is a body.
+
     If the reads were not recorded, the text contains `synthetic` instead. The loader then makes
     one read for each event.
 
@@ -38,19 +48,20 @@ def format_cassette(cassette: Cassette) -> str:
         of_all = getattr(cassette, name)
         if any(getattr(interaction, name) != of_all for interaction in cassette.interactions):
             raise ValueError(f"expected the same `{name}` in all interactions of a cassette")
-    lines = _traffic(cassette)
-    return "\n".join([*lines, *_harness(cassette), "version: 1", ""])
+    for line in chain(_traffic(cassette), _harness(cassette), ["version: 1"]):
+        yield f"{line}\n"
 
 
-def _traffic(cassette: Cassette) -> list[str]:
-    """Return the lines of the interactions, or of the session that contains them."""
+def _traffic(cassette: Cassette) -> Iterator[str]:
+    """Yield the lines of the interactions, or of the session that contains them."""
     if cassette.session is not None:
         _check_derived(cassette, cassette.session)
-        return ["interactions: []", *format_session(cassette.session, _body, _session_headers)]
-    lines = ["interactions:" + ("" if cassette.interactions else " []")]
+        yield "interactions: []"
+        yield from format_session(cassette.session, _body, _session_headers)
+        return
+    yield "interactions:" + ("" if cassette.interactions else " []")
     for interaction in cassette.interactions:
-        lines += _interaction(interaction)
-    return lines
+        yield from _interaction(interaction)
 
 
 def _check_derived(cassette: Cassette, session: Session) -> None:

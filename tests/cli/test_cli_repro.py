@@ -134,6 +134,7 @@ def test_the_script_of_an_own_client_is_a_server_with_the_bytes(
     )
     left = harness("repro", "dashscope/split-chunks/mine:normalize")
     assert left.code == 0
+    assert 'print("http://127.0.0.1:8045/compatible-mode/v1", flush=True)' in left.out
     assert "curl -sN -d '{}' http://127.0.0.1:8045/compatible-mode/v1/chat/completions" in left.out
     assert "CALL-NAMED at turns[0].calls[0].name" in left.out
     assert "import harness" not in left.out

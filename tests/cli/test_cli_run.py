@@ -1,6 +1,7 @@
 """`harness run`: what it prints, writes and leaves with."""
 
 import gzip
+import io
 import json
 import re
 import shutil
@@ -16,11 +17,12 @@ import msgspec
 import pytest
 
 from harness import shipped
-from harness.cli.options import progress
+from harness.cli.run_progress import progress
 from harness.cli.run_selection import asks_about_models
 from harness.files.write import partial_path
 from harness.judging.scenario_file import find_scenarios
 from harness.normalizers.discovery import default_normalizer_names
+from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.results.scenario_evidence import ScenarioEvidence
@@ -38,6 +40,7 @@ from harness.wire.reads import synthetic_interaction
 from tests.cli.cli_samples import Left, command
 from tests.cli.cli_samples import harness as harness_process
 from tests.cli.conftest import Harness
+from tests.runs.runs_samples import a_result
 
 DASHSCOPE = str(shipped.bundled_folder("scenarios") / "dashscope")
 # It grows with each scenario that is added there.
@@ -344,11 +347,48 @@ def test_a_bare_run_says_that_scenarios_of_the_project_did_not_run(harness: Harn
 def test_progress_is_a_line_at_times_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("harness.cli.options.time.monotonic", iter((0, 5, 11, 11, 12, 40)).__next__)
-    with progress() as show:
+    clock = iter((0, 5, 11, 11, 12, 40)).__next__
+    monkeypatch.setattr("harness.cli.run_progress.time.monotonic", clock)
+    with progress(1, lambda _: False) as shown:
         for done in (1, 2, 3, 4):
-            show(done, 4)
+            shown.show(done, 4)
     assert capsys.readouterr().err == "replaying: 2 of 4 cells (50%)\n"
+
+
+class _AnyTerminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_the_time_of_a_turn_and_the_first_failure_of_each_rule(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failed = Outcome.SILENT_WRONG
+    wrong = Finding("CALL-NAMED", "MUST", failed, "turns[0]", "get_weather", "\x1b[31m")
+    late = msgspec.structs.replace(wrong, rule="FINISH-MEANING")
+    results = [
+        a_result("a", "mine", outcome=failed, findings=(wrong,)),
+        a_result("b", "mine", outcome=failed, findings=(wrong,)),
+        a_result("c", "mine", outcome=failed, findings=(late,)),
+        a_result("d", "mine"),
+    ]
+    screen = _AnyTerminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    # The bar opens at 7 s. The next results, of three turns each, come at 8, 9 and 10 s.
+    clock = iter((7.0, 8.0, 9.0, 10.0)).__next__
+    monkeypatch.setattr("harness.cli.run_progress.time.monotonic", clock)
+    with progress(2, lambda result: result.scenario == "c") as shown:
+        shown.show(0, 4)
+        for done, result in enumerate(results, 1):
+            shown.note(result)
+            shown.show(done, 4)
+    printed = screen.getvalue()
+    assert "replaying 4 cells\n" in printed
+    assert printed.count("CALL-NAMED") == 1
+    assert "a/mine: CALL-NAMED: expected get_weather, found \\x1B[31m\n" in printed
+    assert "FINISH-MEANING" not in printed, "the project accepts this failure"
+    assert "left, 667 ms a turn, 2 failing" in printed
+    assert "4/4" in printed
 
 
 # What is written
@@ -532,6 +572,7 @@ def _check_interrupted(*options: str) -> None:
     done, total = run.footer.results, run.footer.results + run.footer.not_run
     assert 3 <= done < total
     assert f"interrupted: {done} of {total} cells are in the run" in left.err
+    assert f"not run: {total - done} cells of slow:normalize; run them with" in left.err
     assert left.json["gate"]["verdict"] == "fail"
     assert "interrupted" in left.json["gate"]["reasons"][0]
     assert "interrupted" in Path("reports/index.html").read_text()

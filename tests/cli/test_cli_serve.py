@@ -64,6 +64,7 @@ def test_a_cassette_that_is_played_to_its_end(number: signal.Signals) -> None:
     assert all(reply.text.endswith("data: [DONE]\n\n") for reply in replies)
     assert (done.code, done.out) == (0, "2 of 2 interactions played\n")
     assert f"interaction 1: POST https://dashscope.aliyuncs.com{PATH} -> 200, " in done.err
+    assert f"openai-chat: set OPENAI_BASE_URL={base_url}/compatible-mode/v1\n" in done.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -140,6 +141,7 @@ def test_a_selection_plays_each_recording_as_often_as_a_client_wants() -> None:
     played = 2 * sum(row["interactions"] for row in rows)
     assert (done.code, done.out) == (0, f"{played} requests played, 0 refused\n")
     assert f"{len(rows)} scenarios and recordings; index: {base_url}/index.json" in done.err
+    assert f"openai-chat: set OPENAI_BASE_URL={rows[0]['base_url']}\n" in done.err
 
 
 def test_the_index_states_what_each_turn_must_give() -> None:

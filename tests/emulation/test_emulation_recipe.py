@@ -175,3 +175,30 @@ def test_defaults_of_a_call_follow_its_number(tmp_path: Path) -> None:
     found = load_recipe(write(tmp_path, recipe({"deltas": TURN})), SCENARIOS)
     assert isinstance(found, Recipe)
     assert (found.file.dialect, found.file.prompt) == ("openai-chat", "native-tools/v1")
+
+
+@pytest.mark.parametrize(
+    ("tools", "name", "declared"),
+    [
+        (["get_weather"], "get_weather", ["get_weather", "get_time"]),
+        (["get_time"], "get_time", ["get_time", "list_files"]),
+        (["get_weather"], "get_weatherget_time", ["get_weather", "list_files"]),
+        (["get_weather", "ping"], "get_weather", ["get_weather", "ping"]),
+        ([], "get_weather", []),
+    ],
+)
+def test_a_request_declares_a_tool_that_no_response_calls(
+    tmp_path: Path, tools: list[str], name: str, declared: list[str]
+) -> None:
+    turn = [{"call": {**CALL, "name": name}}, {"finish": "tool_calls"}]
+    found = load_recipe(write(tmp_path, recipe({"deltas": turn}, tools=tools)), SCENARIOS)
+    assert isinstance(found, Recipe)
+    assert [each.name for each in found.tools] == declared
+
+
+def test_the_requests_of_a_conversation_have_the_tools_of_its_task(tmp_path: Path) -> None:
+    path = write(tmp_path, recipe({"deltas": TURN}))
+    path.write_text(path.read_text("utf-8") + "conversation: {questions: [Oslo?]}\n", "utf-8")
+    found = load_recipe(path, SCENARIOS)
+    assert isinstance(found, Recipe)
+    assert [each.name for each in found.tools] == ["get_weather"]

@@ -56,6 +56,15 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_piece_that_cannot_be_made_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    write_file(path, iter((b"o", b"ld")))
+    with pytest.raises(ZeroDivisionError):
+        write_file(path, (bytes(1 // number) for number in (1, 0)))
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_link_stays_and_a_device_is_not_replaced(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)

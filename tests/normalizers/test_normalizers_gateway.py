@@ -21,6 +21,7 @@ from harness.normalizers.gateway.process import free_port
 from harness.normalizers.gateway.settings import settings_of
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.own_gateway import OwnGateway, own_gateway
+from harness.playback.refusals import body_refusal
 from harness.playback.upstream import Upstream
 from harness.project import DeclaredNormalizer
 from harness.runs.load import load_subject
@@ -28,6 +29,7 @@ from harness.runs.selection import select_subjects
 from harness.shipped import bundled_folder
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Request
+from tests.tables import each_row
 
 REQUESTS = [
     load_subject(each) for each in select_subjects((bundled_folder("scenarios") / "requests",))
@@ -264,3 +266,138 @@ def _runs(process: str) -> bool:
     except OSError:
         return False
     return state.rpartition(")")[2].split()[0] != "Z"
+
+
+def _answer_to(dialect: str, body: bytes, path: str, headers: dict[str, str]) -> tuple[int, object]:
+    interaction = DIALECTS[dialect].interaction(
+        (), request=Request(uri=f"http://any.example{path}")
+    )
+    with Upstream() as upstream, upstream.open(interaction, iter([b""]), "gemini") as case:
+        at = urlsplit(upstream.base_url)
+        connection = HTTPConnection(str(at.hostname), at.port)
+        connection.request("POST", path, body, {"content-type": "application/json", **headers})
+        answer = connection.getresponse()
+        value = json.loads(answer.read())
+        connection.close()
+        assert bool(case.refused) != bool(case.not_played)
+    return answer.status, value
+
+
+_VERSION = {"anthropic-version": "2023-06-01"}
+_KEY = {"x-api-key": "none", **_VERSION}
+_CHAT = "/v1/chat/completions"
+_QUESTION = {"model": "any", "messages": [{"role": "user", "content": "Hi."}]}
+
+
+_ASKED = encode_json({**_QUESTION, "max_tokens": 9})
+_MESSAGES = "/v1/messages"
+
+
+@each_row(
+    "row",
+    [
+        ("anthropic", _MESSAGES, _KEY, encode_json(_QUESTION), 400, "max_tokens: Field required"),
+        ("anthropic", _MESSAGES, _VERSION, _ASKED, 401, "x-api-key header is required"),
+        (
+            "anthropic",
+            _MESSAGES,
+            {"x-api-key": "none"},
+            _ASKED,
+            400,
+            "anthropic-version: header is required",
+        ),
+        (
+            "openai-chat",
+            _CHAT,
+            {},
+            encode_json({"messages": []}),
+            400,
+            "Missing required parameter: 'model'.",
+        ),
+        (
+            "openai-chat",
+            _CHAT,
+            {},
+            encode_json({**_QUESTION, "system": "Be brief."}),
+            400,
+            "Unknown parameter: 'system'.",
+        ),
+        (
+            "openai-chat",
+            _CHAT,
+            {"content-type": "text/plain"},
+            encode_json(_QUESTION),
+            400,
+            "Unsupported content type: 'text/plain'. Send 'application/json'.",
+        ),
+        (
+            "openai-responses",
+            "/v1/responses",
+            {},
+            encode_json({"model": "any"}),
+            400,
+            "Missing required parameter: 'input'.",
+        ),
+        ("openai-chat", _CHAT, {}, b"Hi.", 400, "The body of the request is not a JSON object."),
+    ],
+)
+def test_the_upstream_refuses_what_its_api_refuses(
+    row: tuple[str, str, dict[str, str], bytes, int, str],
+) -> None:
+    dialect, path, headers, body, status, message = row
+    found, error = _answer_to(dialect, body, path, headers)
+    assert isinstance(error, dict)
+    assert (found, error["error"]["message"]) == (status, message)
+    kind = "invalid_request_error" if found == 400 else "authentication_error"
+    assert error["error"]["type"] == kind
+    assert (error.get("type") == "error") == (dialect == "anthropic")
+
+
+def test_the_upstream_refuses_in_the_form_of_googles_errors() -> None:
+    path = "/v1beta/models/any:streamGenerateContent?key=none"
+    found, error = _answer_to("gemini", encode_json(_QUESTION), path, {})
+    message = 'Invalid JSON payload received. Unknown name "messages": Cannot find field.'
+    error_of = {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}
+    assert (found, error) == (400, {"error": error_of})
+
+
+@pytest.mark.parametrize("front", FRONTS)
+@pytest.mark.parametrize("dialect", FRONTS)
+def test_an_api_accepts_its_own_requests_and_refuses_those_of_others(
+    dialect: str, front: str
+) -> None:
+    for subject in REQUESTS:
+        neutral = read_neutral(
+            subject.cassette.interactions[0].dialect, subject.cassette.interactions[0].request
+        )
+        assert neutral is not None
+        body = build_request(neutral, front, "any", "http://gateway.example/")
+        refusal = body_refusal(dialect, Request(body=encode_json(body)))
+        assert (refusal is None) == (front == dialect), subject.id
+
+
+def test_a_gateway_configured_to_pass_another_api_on_is_not_judged(tmp_path: Path) -> None:
+    script = tmp_path / "pass_through.py"
+    script.write_text(FORWARDING)
+    (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
+    command = f"{sys.executable} {script} {{port}} {{upstream}} /v1/chat/completions"
+    result = _judge(subject, "http://127.0.0.1:{port}/v1/messages", command)
+    assert result.outcome.value == "unsupported"  # type: ignore[attr-defined]
+    assert str(result.unsupported).startswith(  # type: ignore[attr-defined]
+        "the gateway's configuration sends a request of anthropic to an upstream of openai-chat"
+    )
+
+
+def test_a_gateway_whose_own_request_is_refused_is_judged_on_the_request_alone(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "no_model.py"
+    script.write_text(
+        FORWARDING.replace(
+            '"content-length"]))', '"content-length"])).replace(b\'"model"\', b\'"name"\')', 1
+        )
+    )
+    (subject,) = (each for each in REQUESTS if each.id == "requests/openai-chat")
+    command = f"{sys.executable} {script} {{port}} {{upstream}}"
+    result = _judge(subject, "http://127.0.0.1:{port}/v1/chat/completions", command)
+    assert [each.rule for each in result.findings] == ["REQUEST-ACCEPTED"]  # type: ignore[attr-defined]

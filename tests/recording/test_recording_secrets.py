@@ -33,6 +33,7 @@ PLANTED = {
         "LTAI{5tAbCdEfGhJkMn7}",
         "hf_{aBcDeFgHiJkLmNoPqRsT}",
         "ghp_{aB3dE6gH9jK2mN5pQ8sTaB3d}",
+        "{7qT2mZ8vK4xN1cR9bW5yH3jL6pD0sF2gA8uE+AStQ4rX9k==}",
     ),
     "token": (
         "Bearer {aB3dE6gH9jK2mN5pQ8sT}",

@@ -29,6 +29,8 @@ DIALECT = Dialect(
     # The AWS SDKs define the start of a block as a union, which is not empty.
     option_needs=dict.fromkeys(("framing", "block_starts"), "other-encodings"),
     id_pattern="[a-zA-Z0-9_-]{1,64}",  # source: API reference, `toolUseId`
+    base_url_variable="AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+    below_base_url="/model/.+",
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(
         paths=(r"/model/[^/]+/converse(?:-stream)?$",),

@@ -22,6 +22,8 @@ DIALECT = Dialect(
         "arguments": "partial-arguments",
     },
     arguments="object",
+    base_url_variable="GOOGLE_GEMINI_BASE_URL",
+    below_base_url=r"/v1\w*/models/.+",
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(
         paths=(r":(?:streamG|g)enerateContent$",),

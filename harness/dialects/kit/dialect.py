@@ -1,5 +1,6 @@
 """Define the facts about one API that shared code needs, as a table row for each dialect."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -16,6 +17,9 @@ from harness.dialects.kit.sessions import SessionForm
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.reads import synthetic_interaction
+
+# What the SDKs of Amazon Bedrock and Google Vertex AI append to the address of their cloud.
+_OF_CLOUDS = r"/model/[^/]+/invoke[\w-]*|/v1\w*/projects/.+"
 
 WriteDeltas: TypeAlias = Callable[..., tuple[bytes, ...]]
 ParseRequest: TypeAlias = Callable[[str, Json], ChatRequest]
@@ -40,6 +44,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         detection: how the API is recognized by requests and events.
         record_path: the path below a server's address to which `harness record` sends requests;
             "" if it cannot send requests to this API.
+        base_url_variable: the environment variable from which the SDKs of the API's provider read
+            their base URL; "" if they read none.
+        below_base_url: a regular expression for the path that these SDKs append to it; "" if the
+            address of a request is the base URL.
         messages: where a request contains messages and tools.
         build_request: a function that returns the body for a history; None if agents do not
             support the API.
@@ -75,6 +83,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     build_request: BuildRequest | None = None
     request_headers: Headers = ()
     record_path: str = ""
+    base_url_variable: str = ""
+    below_base_url: str = ""
     content_type: str = "text/event-stream"
     done: Literal["sent", "added", "never"] = "never"
     unknown_events: tuple[Json, ...] = ()
@@ -88,6 +98,10 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     sealed_kind: str = ""
     has_text_call_clients: bool = False
     sessions: SessionForm | None = None
+
+    def base_of(self, path: str) -> str:
+        """Return the base URL that an SDK needs to send requests to `path`."""
+        return re.sub(f"(?:{_OF_CLOUDS}|{self.below_base_url})$", "", path)
 
     def interaction(
         self,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from harness.dialects.kit.options import Options
 from harness.turns.deltas import (
+    SILENT_FAILURES,
     ArgumentsDelta,
     Delta,
     Finish,
@@ -32,8 +33,6 @@ CallEnd: TypeAlias = ToolCallEnd | ToolCallRejected
 OptionsT = TypeVar("OptionsT", bound=Options)
 OptionsT_contra = TypeVar("OptionsT_contra", bound=Options, contravariant=True)
 
-# Failures that show in what a stream leaves out, so that no event reports them.
-SILENT_FAILURES: Final = frozenset(("interrupted", "empty_stream", "calls_missing"))
 # What may only follow the start of its call.
 _OF_CALL: Final = ArgumentsDelta | CallEnd
 # `created` of the objects of OpenAI's APIs: any time, but always the same.

@@ -17,6 +17,7 @@ DIALECT = Dialect(
     done="sent",
     meaningful_options=frozenset(("call_id",)),
     can_require_tool=False,
+    below_base_url="/v1/chat/completions",
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(
         paths=(r"publishers/mistralai/models/[^/]+:(?:streamR|r)awPredict$",),

@@ -22,6 +22,8 @@ DIALECT = Dialect(
         {"type": "response.x_progress", "percent": 50},
         {"type": "keepalive", "sequence_number": 3},
     ),
+    base_url_variable="OPENAI_BASE_URL",
+    below_base_url="/responses|/realtime",
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(
         paths=(r"/responses$", r"^wss?://.*/realtime$"),

@@ -37,6 +37,7 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
         is_unread = "FINISH-UNKNOWN" in evidence.oracle.quirks and not lost
         is_stop = is_unread and finish is not None and finish.reason is FinishReason.STOP
         is_closed = is_stop or (is_unknown and actual == closest)  # a client with a closed list
+        is_closed = is_closed or (is_unread and is_sent and bool(evidence.normalizer.front))
         came: Came = "unknown-value" if is_closed else as_sent(is_sent=is_sent)
         came = came or _of_odd_form(evidence)
         if evidence.kind == "gateway" and evidence.expectation.may_fail and lacks_finish(evidence):
@@ -98,8 +99,13 @@ def _hands_word_over(evidence: TurnEvidence) -> Came:
     finish = evidence.turn.finish
     if finish is None or finish.reason is not FinishReason.OTHER or not finish.raw:
         return ""
-    is_known = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
-    return "unknown-value" if finish.raw in evidence.oracle.finishes and not is_known else ""
+    oracle = evidence.oracle
+    is_known = "FINISH-TOOLCALLS-WITHOUT-CALLS" in oracle.quirks
+    # A gateway may say the code of the error in this place.
+    is_code = bool(evidence.normalizer.front and oracle.error) and finish.raw in (
+        oracle.error or ()
+    )
+    return "unknown-value" if is_code or (finish.raw in oracle.finishes and not is_known) else ""
 
 
 def _is_cut(evidence: TurnEvidence) -> bool:

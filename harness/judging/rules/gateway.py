@@ -18,11 +18,13 @@ from harness.normalizers.gateway.neutral import (
     NeutralRequest,
     read_neutral,
 )
+from harness.results.finding import Came
 from harness.results.outcome import Outcome
 from harness.turns.turn import Tool
 
 _FIRST_ERROR_STATUS: Final = 400
 _SHOWN_BYTES: Final = 300
+_OF_ERRORS: Final = "ERR-"  # duties of errors: a client does not read the failure
 _CHOICES: Final = frozenset(("openai-chat", "openai-responses", "anthropic", "gemini"))
 # Parts of a schema that decide which arguments a model writes.
 _MEANING: Final = ("type", "properties", "required", "items", "enum")
@@ -43,14 +45,16 @@ def _answer_members(evidence: TurnEvidence) -> Iterator[Violation]:
 def _own_violations(evidence: TurnEvidence, *, breaks_clients: bool) -> Iterator[Violation]:
     """Yield the gateway's own deviations that lose something or break a client, or the others."""
     exchange = evidence.replay.exchange
-    if exchange is None or _is_spoilt(evidence):
+    if exchange is None or exchange.refused or _is_spoilt(evidence):
         return
     answer = exchange.answer
     for each in own_deviations(answer, evidence.interaction, "MUST"):
         if (each.severity == "cosmetic") != breaks_clients:
             shown = answer.body[each.offset : each.offset + _SHOWN_BYTES]
             text = shown.decode("utf-8", "backslashreplace")
-            yield Violation(f"answer.{each.duty}", each.send, text)
+            is_told = evidence.tells_failure and not each.duty.startswith(_OF_ERRORS)
+            came: Came = "failure" if is_told else ""
+            yield Violation(f"answer.{each.duty}", each.send, text, came=came)
 
 
 def _is_spoilt(evidence: TurnEvidence) -> bool:
@@ -68,9 +72,18 @@ def _request_once(evidence: TurnEvidence) -> Iterator[Violation]:
         return
     count = len(exchange.arrived)
     # A failed request may be sent again.
-    if count == 0 or (count > 1 and not evidence.expectation.failure):
+    is_failed = exchange.refused or evidence.expectation.failure
+    if count == 0 or (count > 1 and not is_failed):
         came = f"HTTP status {exchange.answer.status} to the client"
         yield Violation("request", "one request upstream", f"{count} requests, {came}")
+
+
+@turn_rule("REQUEST-ACCEPTED", Outcome.MISMATCH)
+def _request_accepted(evidence: TurnEvidence) -> Iterator[Violation]:
+    exchange = evidence.replay.exchange
+    if exchange is not None and exchange.refused:
+        api = evidence.interaction.dialect
+        yield Violation("request", f"a request that {api} accepts", exchange.refused)
 
 
 @turn_rule("REQUEST-SYSTEM-KEPT", Outcome.MISMATCH, yields_to=("REQUEST-ONCE",))
@@ -85,11 +98,22 @@ def _system_kept(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _history_kept(evidence: TurnEvidence) -> Iterator[Violation]:
     for sent, came in _sides(evidence):
+        if _has_open_calls(sent):
+            return
         pairs = zip(_padded(sent, came), _padded(came, sent), strict=True)
         for index, (before, after) in enumerate(pairs):
             if _shape(before) != _shape(after):
                 yield Violation(f"request.messages[{index}]", before, after)
                 return
+
+
+def _has_open_calls(sent: NeutralRequest) -> bool:
+    """Return whether a call of the history has no result.
+
+    Providers refuse such a request, so a gateway may complete it.
+    """
+    made = {call.id for message in sent.messages for call in message.calls}
+    return bool(made - {message.answers for message in sent.messages})
 
 
 @turn_rule("REQUEST-TOOLS-KEPT", Outcome.MISMATCH, yields_to=("REQUEST-ONCE",))

@@ -27,6 +27,7 @@ from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
 from harness.normalizers.respond import respond
 from harness.normalizers.timed.client import Connection, HttpClient
 from harness.normalizers.timing import TimedCase, TimedClient
+from harness.playback.refusals import refusal_of
 from harness.playback.upstream import Upstream
 from harness.project import DeclaredNormalizer
 from harness.results.exchange import Exchange
@@ -205,7 +206,8 @@ class _Gateway:
                 exchange = self._exchange(plain, iter([body]))
             except GatewayError:
                 return  # the cell says what is wrong
-            if exchange.not_played or exchange.answer.status < HTTPStatus.BAD_REQUEST:
+            is_judged = exchange.not_played or exchange.refused  # or said why it is not
+            if is_judged or exchange.answer.status < HTTPStatus.BAD_REQUEST:
                 self._answers = True
             if self._answers:
                 return
@@ -233,9 +235,11 @@ class _Gateway:
         port = str(urlsplit(self._upstream.base_url).port)
         headers = [(name, value.replace("{upstream}", port)) for name, value in settings.headers]
         question = question_in(settings.front, interaction, settings.model, self._url, headers)
-        with self._upstream.open(interaction, reads) as case:
+        # If a recorded question is one that the API refuses, the gateway may pass it on.
+        strict = "" if refusal_of(settings.front, question) else settings.front
+        with self._upstream.open(interaction, reads, strict) as case:
             answer = send(question, settings.front)
-        return Exchange(answer, tuple(case.arrived), case.not_played)
+        return Exchange(answer, tuple(case.arrived), case.not_played, case.refused)
 
     def run_timed(self, case: TimedCase) -> Iterator[Delta]:
         """Ask the gateway as a client with the times of `case`, and yield what it gets.

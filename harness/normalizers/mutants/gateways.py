@@ -132,3 +132,13 @@ def _stop_sequence_missing(body: bytes) -> bytes:
 def _asks_twice(requests: tuple[Request, ...]) -> tuple[Request, ...]:
     """Sends each request upstream twice."""
     return requests * 2
+
+
+@_gateway("gateway-model-missing", "REQUEST-ACCEPTED", "edit_arrived")
+def _model_missing(requests: tuple[Request, ...]) -> tuple[Request, ...]:
+    """Sends requests without the name of a model."""
+    return tuple(replace(it, body=_without_model(it.body)) for it in requests)
+
+
+def _without_model(body: bytes) -> bytes:
+    return encode_json({k: v for k, v in as_dict(json_or_none(body)).items() if k != "model"})

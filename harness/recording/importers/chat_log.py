@@ -7,6 +7,7 @@ answer is rebuilt as a chat completion, because the log contains only the messag
 """
 
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -38,21 +39,25 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return an interaction for each answer, or None if a line has another format."""
     if not data.lstrip().startswith(b"{"):
         return None
-    lines = [line for line in data.split(b"\n") if line.strip()]
-    first = parse_event(lines[0].strip())
+    first = parse_event(next(_texts(data)))
     kind = next((kind for kind in _KINDS if kind[0](first or {})), None)
-    if kind is None:
+    if kind is None or not all(map(parse_event, _texts(data))):
         return None
     _, interactions, kept = kind
-    values = [_line(line.strip()) for line in lines]
-    known = [value for value in values if value is not None]
-    return container_file(path, interactions(known), kept) if len(known) == len(values) else None
+    return container_file(path, interactions(data), kept)
 
 
-def _line(line: bytes) -> tuple[Line, Members] | None:
-    """Return the object in `line`, and its members as they were written."""
-    event = parse_event(line)
-    return (event, members(line)) if event else None
+def _texts(data: bytes) -> Iterator[bytes]:
+    return filter(None, map(bytes.strip, BytesIO(data)))
+
+
+def _lines(data: bytes) -> Iterator[tuple[Line, Members]]:
+    """Yield the object of each line, and its members as they were written.
+
+    The lines are decoded again in each pass, because all objects together need the memory of the
+    file once more.
+    """
+    return ((parse_event(text) or {}, members(text)) for text in _texts(data))
 
 
 # A request and its response
@@ -69,8 +74,8 @@ def _is_answer(value: object) -> bool:
     )
 
 
-def _pairs(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
-    for line, raw in lines:
+def _pairs(data: bytes) -> Iterator[Interaction]:
+    for line, raw in _lines(data):
         if "request" in raw and "response" in raw:
             body, status = _answer(line["response"], raw["response"])
             yield body_interaction(body, _request(line["request"], raw["request"]), status)
@@ -114,13 +119,13 @@ def _is_batch(line: Line) -> bool:
     return isinstance(line.get("custom_id"), str)
 
 
-def _batch(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
+def _batch(data: bytes) -> Iterator[Interaction]:
     requests = {
         _batch_id(line): _request(line, msgspec.Raw(msgspec.json.encode(raw)))
-        for line, raw in lines
+        for line, raw in _lines(data)
         if "body" in raw
     }
-    for line, raw in lines:
+    for line, raw in _lines(data):
         if isinstance(line.get("response"), dict):
             body, status = _answer(line["response"], raw["response"])
             yield body_interaction(body, requests.get(_batch_id(line)) or Request(), status)
@@ -140,8 +145,8 @@ def _is_history(line: Line) -> bool:
     )
 
 
-def _history(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
-    for line, raw in lines:
+def _history(data: bytes) -> Iterator[Interaction]:
+    for line, raw in _lines(data):
         if isinstance(line.get("messages"), list):
             yield from _answers(raw)
 
@@ -175,9 +180,7 @@ def _completion(raw: Members, message: Line, written: msgspec.Raw) -> dict[str, 
     return {"object": "chat.completion", **named, "choices": [choice]}
 
 
-_Kind = tuple[
-    Callable[[Line], bool], Callable[[list[tuple[Line, Members]]], Iterator[Interaction]], str
-]
+_Kind = tuple[Callable[[Line], bool], Callable[[bytes], Iterator[Interaction]], str]
 _KINDS: Final[tuple[_Kind, ...]] = (
     (_is_batch, _batch, _BATCH),
     (_is_pair, _pairs, _PAIRS),

@@ -38,9 +38,16 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     placed = (
         (f"{where}.entries[{n}]", entry)
         for where, log in logs
-        for n, entry in enumerate(expect_list(log["entries"], f"{where}.entries"))
+        for n, entry in enumerate(_released(expect_list(log["entries"], f"{where}.entries")))
     )
     return entries_file(path, placed, _entry)
+
+
+def _released(entries: list[Any]) -> Iterator[Any]:
+    """Yield each entry and forget it, so that only one is in memory as text and as bytes."""
+    entries.reverse()
+    while entries:
+        yield entries.pop()
 
 
 def _logs(archive: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -9,6 +9,7 @@ must begin.
 import json
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -46,8 +47,7 @@ Timed = tuple[float, SessionFrame]
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the session in the lines or records of `data`, or None if they are something else."""
-    text = data.decode("utf-8", "replace")
-    found = _records(text) or _lines(text)
+    found = _records(data) or _lines(data)
     if found is None:
         return None
     directed, frames = found
@@ -56,12 +56,13 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     return container_file(path, (), _KEPT, sessions={0: timed_session(frames)})
 
 
-def _records(text: str) -> tuple[bool, list[Timed]] | None:
+def _records(data: bytes) -> tuple[bool, list[Timed]] | None:
     """Return the messages of a JSON array of records with a direction."""
-    if not text.lstrip().startswith("["):
+    text = data.strip()
+    if not text.startswith(b"["):
         return None
     try:
-        records = [parse_event(bytes(each)) for each in elements(text.strip().encode())]
+        records = [parse_event(bytes(each)) for each in elements(text)]
     except NotJson:
         return None
     frames = [_recorded(record) for record in records if record is not None]
@@ -69,19 +70,19 @@ def _records(text: str) -> tuple[bool, list[Timed]] | None:
     return (True, known) if known and len(known) == len(records) else None
 
 
-def _lines(text: str) -> tuple[bool, list[Timed]] | None:
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
+def _lines(data: bytes) -> tuple[bool, list[Timed]] | None:
     frames: list[Timed] = []
     directed = 0
-    for line in lines:
-        found = _line(line)
+    # One line at a time, because the texts of all lines need the memory of the file once more.
+    for line in filter(None, map(bytes.strip, BytesIO(data))):
+        found = _line(line.decode("utf-8", "replace"))
         if found is None:
             return None
         frame, has_direction = found
         directed += has_direction
         frames.append(frame)
     # A log without directions in some lines does not say whose these messages are.
-    return (bool(directed), frames) if directed in (0, len(lines)) and frames else None
+    return (bool(directed), frames) if directed in (0, len(frames)) and frames else None
 
 
 def _line(line: str) -> tuple[Timed, bool] | None:
@@ -117,12 +118,11 @@ def _json_of(payload: object) -> bytes:
 
 def _is_session(frames: list[Timed], *, directed: bool) -> bool:
     """Return whether the server's messages are those of a session of a known API."""
-    events = list(_server_events(frames))
     if directed:
-        return any(DETECTOR.mark_of(event).strong for event in events)
-    if any(form.is_session(event) for form in SESSION_FORMS for event in events):
+        return any(DETECTOR.mark_of(event).strong for event in _server_events(frames))
+    if any(form.is_session(event) for event in _server_events(frames) for form in SESSION_FORMS):
         return True
-    begun = [event for event in events if event.get("type") == _RESPONSE]
+    begun = [event for event in _server_events(frames) if event.get("type") == _RESPONSE]
     return len({as_text(as_dict(event.get("response")).get("id")) for event in begun}) > 1
 
 

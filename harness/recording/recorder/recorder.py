@@ -37,7 +37,7 @@ from harness.recording.secrets.credentials import scrub_address
 from harness.recording.secrets.scrubber import Scrubber, check_labels
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import load_cassette
-from harness.wire.cassette_text import format_cassette
+from harness.wire.cassette_text import cassette_lines
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction, Request
 from harness.wording import pluralize
@@ -317,7 +317,7 @@ class Recorder:
             cassette = self._assemble(earlier, labels, new, old if is_first else None)
             cassette = msgspec.structs.replace(cassette, id=path.stem)
             check_labels(cassette, str(path))
-            write_file(path, format_cassette(cassette).encode("utf-8"), durable=durable)
+            write_file(path, (line.encode() for line in cassette_lines(cassette)), durable=durable)
             if is_first:
                 self._on_disk = cassette
 

@@ -224,8 +224,11 @@ def likely_detectors(text: str, known: Sequence[Detector] = ()) -> Iterator[Dete
     """Yield the detectors that may find a secret in `text`; usually these are few.
 
     A prefix is searched only in long words, and once in each, because a stream repeats its ids.
+    Only a known secret is searched in the base64 of data URLs.
     """
     yield from (detector for detector in known if detector.hints[0] in text)
+    if _data_spans(text):
+        text = _DATA.sub(";base64,", text)
     longest = " ".join(_long_words(text))
     yield from (detector for detector in _PREFIXED if detector.hints[0] in longest)
     lowered = text.lower()

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from harness.checks.client import check_client
-from harness.dialects.table import DIALECTS
+from harness.checks.client import check_client, iter_responses
+from harness.dialects.table import DIALECTS, native_reading, offered_tools
 from harness.errors import NormalizerLoadError
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import ReplayLimits, replay
@@ -172,6 +172,16 @@ def test_every_check_passes_for_a_client_that_reads_right() -> None:
     checks = tuple(check_client(command("right")))
     assert len(checks) == 11
     assert [check for check in checks if not check.ok] == []
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+def test_the_request_of_a_check_has_the_tools_that_are_called_and_one_more(name: str) -> None:
+    called: set[str] = set()
+    for _, interaction in iter_responses(DIALECTS[name]):
+        offered = {tool.name for tool in offered_tools(interaction)}
+        called |= {call.name for call in native_reading(interaction).calls or ()}
+        assert called < offered or DIALECTS[name].arguments == "none"
+    assert bool(called) == (DIALECTS[name].arguments != "none")
 
 
 def test_a_check_names_what_a_client_misses() -> None:
