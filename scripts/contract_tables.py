@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 from harness.judging.contract import table as tables
 from harness.judging.contract.shape import CHUNK, count_members, iter_events
-from harness.judging.contract.table import ContractTable, parse_table
+from harness.judging.contract.table import HEADERS, ContractTable, parse_table
 from harness.recording.importing import Labels, import_file
 from harness.wire.interaction import Interaction
 
@@ -161,7 +161,7 @@ def cited_members(
     types: dict[tuple[str, str], set[str]] = {}
     for name, document in table.documents.items():
         for kind, members in document.needs.items():
-            for member in members:
+            for member in members if kind != HEADERS else ():
                 cited.setdefault((kind, member), set()).add(name)
         if document.schema:
             walked = Schema(SPECS / document.schema).walk(document.root, table)
@@ -177,7 +177,7 @@ def counted_rows(table: ContractTable) -> str:
     """Return the counted part of a table as TOML."""
     counts = count_members(official_streams(table), table.grammar)
     cited, types = cited_members(table)
-    lines: list[str] = []
+    lines = list(_header_rows(table))
     for kind, row in counts.items():
         lines.append(f"\n[members.{_key(kind)}]")
         has_one_type = any(counts[it] == row for it in counts if it.startswith(f"{kind}:"))
@@ -192,6 +192,18 @@ def counted_rows(table: ContractTable) -> str:
                 f"{f', by = {json.dumps(by)}' if by else ''} }}"
             )
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _header_rows(table: ContractTable) -> Iterator[str]:
+    """Yield the count of the content type in the streams whose headers were recorded."""
+    heads = [{k.lower(): v for k, v in it.headers} for it in official_streams(table) if it.headers]
+    kinds = [head.get("content-type", "").partition(";")[0].strip().lower() for head in heads]
+    seen = [sum(kind in table.content_types for kind in kinds), len(kinds)]
+    by = [
+        name for name, it in table.documents.items() if "content-type" in it.needs.get(HEADERS, ())
+    ]
+    cited = f", by = {json.dumps(by)}" if by else ""
+    yield f'[headers]\ncontent-type = {{ type = "text", seen = {seen}{cited} }}'
 
 
 def _key(name: str) -> str:

@@ -117,10 +117,11 @@ def lint_command(
     if sending.pop("profile"):
         return _run_profile(url, style, **sending)
     chosen = chosen_clients(sending.pop("clients"))
-    files = list(_files(paths)) if paths else list(_recorded(url, dialect, **sending))
     catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
     unreadable: list[Path] = []
-    found = lint_cassettes(_loaded(files, dialect, unreadable), catalogue, level)
+    loaded = _loaded(list(_files(paths)), dialect, unreadable)
+    cassettes = loaded if paths else _recorded(url, dialect, **sending)
+    found = lint_cassettes(cassettes, catalogue, level)
     if chosen:
         found = found.breaking(chosen)
     echo_result(style, found, _markdown(found) if style == "markdown" else _lines(found))
@@ -164,7 +165,7 @@ def _recorded(  # noqa: PLR0913 - one argument for each option
     key_env: str,
     output: Path,
     allow_in_ci: bool,
-) -> Iterator[Path]:
+) -> Iterator[tuple[str, Cassette]]:
     api = dialect or "openai-chat"
     if api not in PATHS:
         known = ", ".join(sorted(PATHS))
@@ -186,10 +187,20 @@ def _recorded(  # noqa: PLR0913 - one argument for each option
         allow_in_ci=allow_in_ci,
     )
     asked = load_prompts(prompts) if prompts else lint_prompts(api, _own_tools(tools))
-    requests = iter_prompt_requests(config, asked)
-    for path, line in iter_recorded(config, tuple(requests)):
+    requests = tuple(iter_prompt_requests(config, asked))
+    for (path, line), (_, request, _) in zip(
+        iter_recorded(config, requests), requests, strict=True
+    ):
         click.echo(line, err=True)
-        yield path
+        yield str(path), _answered(path, request)
+
+
+def _answered(path: Path, request: Request) -> Cassette:
+    """Return a cassette without answers that earlier runs left in it, such as of other servers."""
+    cassette = load_cassette(path)
+    sent = (request.uri, request.body)
+    own = tuple(it for it in cassette.interactions if (it.request.uri, it.request.body) == sent)
+    return msgspec.structs.replace(cassette, interactions=own or cassette.interactions[-1:])
 
 
 def _require_used(given: Mapping[str, Any], url: str) -> None:
@@ -234,7 +245,8 @@ def _run_profile(url: str, style: str, **sending: Any) -> int:  # noqa: ANN401 -
         allow_in_ci=sending["allow_in_ci"],
     )
     requests = [(each.id, _profile_request(each, config), labels) for each in CHECKS]
-    answers = [load_cassette(path).interactions[0] for path, _ in iter_recorded(config, requests)]
+    recorded = zip(iter_recorded(config, requests), requests, strict=True)
+    answers = [_answered(path, sent).interactions[-1] for (path, _), (_, sent, _) in recorded]
     sessions = run_session_checks(
         config.url, config.headers, config.model, compacted_output(answers)
     )
@@ -309,7 +321,8 @@ def _summary(found: LintReport) -> str:
     )
     skipped = f", {len(found.skipped)} not judged" if found.skipped else ""
     clean = "no deviations in what was checked" if found.streams else "nothing was judged"
-    hidden = f", {found.hidden} below the level not shown" if found.hidden else ""
+    clean = "no deviations of the level shown" if found.hidden else clean
+    hidden = f", {found.hidden} below it" if found.hidden else ""
     return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or clean}{hidden}"
 
 

@@ -51,6 +51,7 @@ def contract_deviations(
             duty.send,
             each.offset,
             clients.get(each.quirk, ()),
+            duty.sources,
             ambiguous=each.ambiguous,
         )
     noted = {each.quirk for each in deviations}
@@ -84,7 +85,12 @@ def _of_meaning(interaction: Interaction, *, asked_for_stream: bool | None) -> l
         if each.quirk not in noted:
             noted.add(each.quirk)
             found.append(each)
-    return [each for each in found if each.quirk not in allowed]
+    duties = load_server_duties()
+    return [
+        each
+        for each in found
+        if each.quirk not in allowed and not duties[each.quirk].is_explained(interaction)
+    ]
 
 
 def own_deviations(

@@ -45,13 +45,24 @@ _END_MARKS: Final = re.compile(
     r"|<\|(?:channel|message|im_start|im_end|start_header_id|eot_id)\|>"
 )
 # How models such as DeepSeek R1 and Qwen 3 enclose their reasoning; some templates open it.
-_THOUGHTS: Final = re.compile(r"\A\s*<think>|</think>\s")
+_OPENED: Final = re.compile(
+    r"\A\s*<think>(?! ?(?:tags?|is|and|marks?|opens?|begins?|starts?|means?)\b)"
+    r"|(?<!:)\n[ \t]*<think>"
+)
+# A closing tag ends a line or a sentence of the reasoning, or a paragraph.
+_CLOSED: Final = re.compile(
+    r"(?:\A|\n[ \t]*|[^\s/>(\[\"'\u201c\u2018\u00ab])</think>(?![.,;:!?)\]\"'\u201d\u2019\u00bb])"
+    r"|</think>[ \t]*\n[ \t]*\n"
+)
+# A tag that a text explains: in a block or a span of code, in quotes or in parentheses.
+_EXPLAINED: Final = re.compile(
+    r"^[ \t]*```.*?^[ \t]*```|`[^`\n]*`|[\"'\u201c\u2018\u00ab(]</?think>[\"'\u201d\u2019\u00bb)]",
+    re.DOTALL | re.MULTILINE,
+)
 _LEGACY_FINISH: Final = "function_call"
 _LEGACY: Final = frozenset(("LEGACY-FUNCTION-CALL", "LEGACY-FC-STUB"))
 # Members with the tokens of reasoning that no event shows.
 _HIDDEN_TOKENS: Final = re.compile(rb'"(?:reasoning_tokens|thoughtsTokenCount)": ?[1-9]')
-# Calls of a program that the server executes, for which no model ran.
-_OF_PROGRAM: Final = re.compile(rb'"caller": ?\{"type": ?"(?!direct")')
 # What a server makes of bytes that it cannot decode.
 _DAMAGE: Final = re.compile("[\\x00\ufffd]")
 # Types of items such as `image_generation_call` and `server_tool_use`, and Gemini's parts.
@@ -74,7 +85,7 @@ def turn_deviations(interaction: Interaction, reading: OracleReading) -> Iterato
     native = reading if reading.calls is not None else native_reading(interaction)
     yield from _call_deviations(interaction, native)
     yield from _end_deviations(interaction, native)
-    if _THOUGHTS.search(reading.text):
+    if _leaks_thoughts(reading.text):
         yield Deviation(THOUGHTS_IN_TEXT, 0, ambiguous=False)
     request = read_request(interaction.dialect, interaction.request)
     offers = (request.tools or not request.tools_known) and not request.calls_barred
@@ -86,11 +97,23 @@ def turn_deviations(interaction: Interaction, reading: OracleReading) -> Iterato
         yield Deviation(DAMAGED, 0, ambiguous=False)
 
 
+def _leaks_thoughts(text: str) -> bool:
+    """Return whether a text contains reasoning in tags, and not only speaks of the tags."""
+    if "think>" not in text:
+        return False
+    prose = _EXPLAINED.sub(" ... ", text)
+    if _OPENED.match(text) or ("</think>" in prose and _OPENED.search(prose)):
+        return True
+    closed = _CLOSED.search(prose)
+    # An opening tag within a sentence is mentioned, and so is the closing one.
+    return closed is not None and "<think>" not in prose[: closed.start()]
+
+
 def _end_deviations(interaction: Interaction, reading: OracleReading) -> Iterator[Deviation]:
     """Yield what does not fit together: the content of a turn, its end and its tokens."""
     written = [usage.output_tokens for usage in reading.usages or ()]
     if not _is_empty(reading):
-        if written and not any(written) and not _OF_PROGRAM.search(interaction.body):
+        if written and not any(written):
             yield Deviation(USAGE_ZERO, 0, ambiguous=False)
     elif not _has_server_content(interaction):
         if reading.meaning is FinishReason.STOP:

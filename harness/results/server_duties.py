@@ -4,6 +4,7 @@ The levels are about the contract of an API. `harness.results.duties` has the du
 which must handle most of these quirks.
 """
 
+import re
 from functools import cache
 from importlib import resources
 from typing import Final
@@ -13,6 +14,7 @@ import msgspec
 from harness.files.typed import File, Text, convert
 from harness.results.catalogue import Severity
 from harness.results.finding import Level
+from harness.wire.interaction import Interaction
 
 _FILE: Final = "server_duties.toml"
 
@@ -26,16 +28,21 @@ class ServerDuty(File, frozen=True):
         send: what the server must send, in one or two sentences to its developer.
         ambiguous: the level if it is unclear what the calls are or how the turn ended.
         dialects: dialect -> the level in its API, if that differs from `level`.
+        unless: dialect -> a regular expression of the request (address and body) or of the response
+            that asks for the quirk, or for which the API documents it.
         title: what the server does, if the id is not a quirk of the catalogue.
         severity: what happens in a client then.
+        sources: public reports about clients that fail, if the id is not a quirk.
     """
 
     level: Level
     send: Text
     ambiguous: Level = "MUST"
     dialects: dict[Text, Level] = {}  # noqa: RUF012 - a default of msgspec, which copies it
+    unless: dict[str, str] = {}  # noqa: RUF012 - as above
     title: str = ""
     severity: Severity = "lost call"
+    sources: tuple[Text, ...] = ()
 
     def level_in(self, dialect: str, *, ambiguous: bool) -> Level:
         """Return the level of one deviation.
@@ -45,6 +52,13 @@ class ServerDuty(File, frozen=True):
             ambiguous: whether it is unclear what the calls are or how the turn ended.
         """
         return self.ambiguous if ambiguous else self.dialects.get(dialect, self.level)
+
+    def is_explained(self, interaction: Interaction) -> bool:
+        """Return whether the request asks for the quirk, or the API documents it for the stream."""
+        pattern = self.unless.get(interaction.dialect, "")
+        request = interaction.request
+        texts = (request.uri.encode("utf-8", "replace"), request.body, interaction.body)
+        return bool(pattern) and any(re.search(pattern.encode(), text) for text in texts)
 
 
 @cache

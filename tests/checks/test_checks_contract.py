@@ -11,8 +11,16 @@ import pytest
 from harness import shipped
 from harness.dialects.table import DIALECTS
 from harness.judging.contract.judge import judge_stream
-from harness.judging.contract.table import ENOUGH_STREAMS, ContractTable, load_tables
+from harness.judging.contract.table import (
+    ENOUGH_STREAMS,
+    HEADERS,
+    ContractTable,
+    Order,
+    ValueRule,
+    load_tables,
+)
 from harness.results.catalogue import load_catalogue
+from harness.results.server_duties import load_server_duties
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Interaction, Request
@@ -124,12 +132,30 @@ def test_a_must_of_a_member_rests_on_enough_streams_or_a_client_that_was_run(dia
             was_run = any(not it.source for it in table.failures_without(kind, name))
             assert level != "MUST" or was_run or have == streams >= ENOUGH_STREAMS, (kind, name)
             assert level == "MAY" or have == streams
+    have, streams = table.headers["content-type"].seen
+    was_run = any(not it.source for it in table.failures_without(HEADERS, "content-type"))
+    due = table.level(HEADERS, "content-type")
+    assert due != "MUST" or was_run or have == streams >= ENOUGH_STREAMS
+
+
+@pytest.mark.parametrize("dialect", sorted(TABLES))
+def test_each_duty_about_order_or_values_names_what_it_rests_on(dialect: str) -> None:
+    table = TABLES[dialect]
+    rows: tuple[Order | ValueRule, ...] = (*table.orders, *table.values)
+    for each in rows:
+        assert each.by or each.sources or each.clients, each
+        assert {*each.by} <= table.documents.keys()
+
+
+def test_each_duty_that_is_not_a_quirk_of_the_catalogue_names_a_report() -> None:
+    assert [name for name, it in load_server_duties().items() if it.title and not it.sources] == []
 
 
 @pytest.mark.parametrize("dialect", sorted(TABLES))
 def test_a_table_names_only_what_exists(dialect: str) -> None:
     table = TABLES[dialect]
     known = {f"{kind}.{name}" for kind, row in table.members.items() for name in row}
+    known |= {f"{HEADERS}.content-type", f"{HEADERS}.status"}
     catalogue = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     assert dialect in DIALECTS
     assert table.meaning.keys() <= known
@@ -197,6 +223,27 @@ def test_the_content_type_is_judged_if_it_was_recorded(given: str, *, is_found: 
     body = DIALECTS["openai-chat"].interaction((Finish(FinishReason.STOP),)).body
     found = judge_stream(interaction("openai-chat", body, given))
     assert ("content-type" in {it.duty for it in found}) == is_found
+
+
+@pytest.mark.parametrize(
+    ("dialect", "level", "client"),
+    [
+        ("cohere", "MUST", "cohere-python"),
+        ("mistral", "MUST", "mistralai-node"),
+        ("openai-chat", "MUST", "open-webui"),
+        ("bedrock-converse", "SHOULD", ""),
+        ("ollama", "MAY", ""),
+    ],
+)
+def test_the_level_of_the_content_type_follows_from_documents_streams_and_clients(
+    dialect: str, level: str, client: str
+) -> None:
+    stream = DIALECTS[dialect].interaction((Finish(FinishReason.STOP),))
+    for headers in ((("server", "x"),), (("content-type", "text/html"),)):
+        found = judge_stream(msgspec.structs.replace(stream, headers=headers))
+        (finding,) = [it for it in found if it.duty == "content-type"]
+        assert finding.level == level
+        assert any(it.startswith(client) for it in (*finding.clients, ""))
 
 
 def test_streams_of_an_earlier_version_are_not_judged_by_members() -> None:

@@ -145,3 +145,43 @@ def test_lost_arguments_of_a_turn_that_ended_well_are_a_deviation(
     assert not {"ARGS-START-LOST", "ARGS-TRUNCATED-FINISH-OK"} & {
         it.quirk for it in lint(cut, tools=tools, stream=True).findings
     }
+
+
+FORCED = {"type": "function", "function": {"name": "f"}}
+ENCODED = (
+    "https://x.example/v1beta/models/m:streamGenerateContent?%24alt=json%3Benum-encoding%3Dint"
+)
+
+
+def test_what_the_request_asks_for_is_not_a_deviation() -> None:
+    stopped = GOOD.replace(b'"tool_calls"}]', b'"stop"}]')
+    quirk = "FINISH-STOP-WITH-CALLS"
+    assert quirk in {it.quirk for it in lint(stopped, stream=True).findings}
+    for choice in (FORCED, "required"):
+        found = lint(stopped, stream=True, tool_choice=choice).findings
+        assert quirk not in {it.quirk for it in found}
+    numbered = (
+        b'{"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"},"finishReason":1}]}'
+    )
+    for uri, is_found in ((ENCODED.partition("%3B")[0], True), (ENCODED, False)):
+        found = lint(stream(numbered), "gemini", uri=uri).findings
+        assert ("GEM-FINISH-NUMBER" in {it.quirk for it in found}) == is_found
+
+
+@pytest.mark.parametrize(("caller", "is_found"), [("direct", True), ("code_execution", False)])
+def test_the_calls_of_a_program_come_complete_as_documented(caller: str, *, is_found: bool) -> None:
+    call = {
+        "type": "tool_use",
+        "id": "t",
+        "name": "f",
+        "input": {"a": 1},
+        "caller": {"type": caller},
+    }
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [call]}
+    start = {"type": "message_start", "message": {**message, "stop_reason": "tool_use"}}
+    body = b"event: message_start\ndata: %b\n\n" % msgspec.json.encode(start)
+    body += b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
+    found = {
+        it.quirk for it in lint(body, "anthropic", uri="https://x.example/v1/messages").findings
+    }
+    assert ("ANT-WHOLE-IN-START" in found) == is_found

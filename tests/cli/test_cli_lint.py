@@ -51,6 +51,24 @@ def test_a_server_that_violates_its_contract_exits_with_1(
     assert "- not checked: forms that no stream shows: " in again.out
 
 
+def test_answers_of_an_earlier_server_in_the_folder_are_not_judged(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    command = ("lint", "-o", str(tmp_path), "--format", "json", "--model", "m", "--url")
+    checks = ("--profile", "openresponses")
+    document = (b'{"object":"response","status":"completed","output":[{"type":"message"}]}',)
+    with PacedServer(NO_INDEX, gated=False).running() as first:
+        assert harness(*command, first.url).json["streams"] == 8
+        (basic, *_) = harness(*command, f"{first.url}/v1/responses", *checks).json["results"]
+        assert basic["problems"] == ["the body is not a JSON object"]
+    with PacedServer(document, gated=False).running() as second:
+        found = harness(*command, second.url).json
+        assert {each["quirk"] for each in found["findings"]}.isdisjoint({"DELTA-INDEX-MISSING"})
+        (basic, *_) = harness(*command, f"{second.url}/v1/responses", *checks).json["results"]
+        assert basic["problems"] != ["the body is not a JSON object"]
+
+
 def test_nothing_to_judge_exits_with_5_and_wrong_use_with_2(
     harness: Harness, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from harness.judging.contract.shape import (
 )
 from harness.judging.contract.table import (
     ENOUGH_STREAMS,
+    HEADERS,
     ContractTable,
     Failure,
     load_tables,
@@ -106,31 +107,41 @@ def _is_error(event: Part) -> bool:
 def _orders(
     events: list[Part], interaction: Interaction, table: ContractTable
 ) -> Iterator[ContractFinding]:
-    sources = tuple(it.url for it in table.documents.values())
     for order in table.orders:
         offset = order_offset(order, events, interaction, table.grammar)
         if offset is not None:
             yield ContractFinding(
                 order.id, order.level, order.title, order.severity, order.send, offset,
-                clients=order.clients, sources=sources, same=order.same,
+                clients=order.clients, sources=table.urls(order), same=order.same,
             )  # fmt: skip
 
 
 def _head(interaction: Interaction, table: ContractTable) -> Iterator[ContractFinding]:
     given = [value for name, value in interaction.headers if name.lower() == _CONTENT_TYPE]
-    kinds = " or ".join(f"`{each}`" for each in table.content_types)
-    if interaction.headers and not given:
-        send = f"Send the header `content-type: {kinds}`. Clients choose the decoder by it."
+    level = table.level(HEADERS, _CONTENT_TYPE)
+    kind = given[0].partition(";")[0].strip().lower() if given else ""
+    if interaction.headers and level and kind not in table.content_types:
+        title = "The stream has no content type"
+        if given:
+            title = f"The content type of the stream is `{given[0]}`"
+        kinds = " or ".join(f"`{each}`" for each in table.content_types)
+        member = table.headers[_CONTENT_TYPE]
+        have, streams = member.seen
         yield ContractFinding(
-            "content-type", "MUST", "The stream has no content type", "lost call", send, 0
-        )
-    if given and given[0].partition(";")[0].strip().lower() not in table.content_types:
-        title = f"The content type of the stream is `{given[0]}`"
-        send = f"Send the header `content-type: {kinds}`. Clients choose the decoder by it."
-        yield ContractFinding("content-type", "MUST", title, "lost call", send, 0)
+            "content-type", level, title, "lost call",
+            f"Send the header `content-type: {kinds}`: {have} of {streams} official streams have "
+            "it. Clients choose the decoder by it, or refuse others.",
+            0,
+            tuple(each.name for each in table.failures_without(HEADERS, _CONTENT_TYPE)),
+            tuple(table.documents[each].url for each in member.by),
+        )  # fmt: skip
     if interaction.status not in (_OK, SWITCHING_PROTOCOLS):
+        failures = table.failures_without(HEADERS, "status")
         title = f"The status of the stream is {interaction.status}"
-        yield ContractFinding("status", "SHOULD", title, "crash", "Send the status 200.", 0)
+        yield ContractFinding(
+            "status", "MUST" if failures else "SHOULD", title, "crash", "Send the status 200.", 0,
+            tuple(each.name for each in failures), tuple(it.url for it in table.documents.values()),
+        )  # fmt: skip
 
 
 def _members(events: Iterable[Part], table: ContractTable) -> Iterator[ContractFinding]:
@@ -170,7 +181,6 @@ def _optional_types(part: Part, table: ContractTable) -> Iterator[tuple[str, str
 
 def _values(events: Iterable[Part], table: ContractTable) -> Iterator[ContractFinding]:
     """Yield a finding for each value that its member cannot have in the API."""
-    sources = tuple(it.url for it in table.documents.values())
     for event in events if table.values else ():
         for part in iter_parts(event, table.grammar):
             for name, value in part.value.items():
@@ -181,7 +191,7 @@ def _values(events: Iterable[Part], table: ContractTable) -> Iterator[ContractFi
                     title = f"`{name}` of `{part.kind}` is {write_exactly(value)[:_SHOWN]}"
                     yield ContractFinding(
                         f"{part.kind}.{name}", rule.level, title, "crash", rule.send, part.offset,
-                        sources=sources,
+                        rule.clients, table.urls(rule),
                     )  # fmt: skip
 
 

@@ -4,8 +4,9 @@
 member are 0, 1, 2, ... `lifecycle`: one event begins the stream and one ends it. `filled`: one
 object has a value. `constant`: a value is the same in each object. `agrees`: the last event repeats
 what the deltas contained. `sum`: a total is not smaller than its parts. `from_zero`: one object has
-the number 0. `bare`: the stream does not end with `[DONE]`. `named`: an event has the name of its
-type.
+the number 0. `paired`: the open and the close event of a key have the same value. `listed`: the
+last event lists all that ended. `bare`: the stream does not end with `[DONE]`. `named`: an event
+has the name of its type.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,7 @@ _SENTINEL: Final = b"data: [DONE]"
 _FAILURES: Final = ("error", "response.failed", "response.incomplete")
 # A member of requests that continue a stream after a break; the beginning was sent before.
 _RESUMED: Final = "starting_after"
+_BEGIN: Final = "response.created"
 _OF_WHOLE_STREAMS: Final = ("lifecycle", "numbered", "blocks")
 _Check: TypeAlias = Callable[[Order, list[Part], Grammar], int | None]
 
@@ -35,7 +37,10 @@ def order_offset(
     order: Order, events: list[Part], interaction: Interaction, grammar: Grammar
 ) -> int | None:
     """Return the offset of the first event that breaks `order`; None if none does."""
-    if not events or (order.rule in _OF_WHOLE_STREAMS and _is_resumed(interaction)):
+    if not events:
+        return None
+    is_begun = any(event.kind == _BEGIN for event in events)
+    if order.rule in _OF_WHOLE_STREAMS and not is_begun and _is_resumed(interaction):
         return None
     if order.rule in _OF_FRAMES:
         return _OF_FRAMES[order.rule](interaction)
@@ -164,6 +169,32 @@ def _from_zero(order: Order, events: list[Part], grammar: Grammar) -> int | None
     return None if 0 in found else min(found.values(), default=None)
 
 
+def _paired(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
+    """Return the first close event that has another value than the open event of its key."""
+    (path,) = order.also
+    opened: dict[Any, object] = {}
+    for event in events:
+        key, value = event.value.get(order.key), at_path(event.value, path)
+        if event.kind in order.opens and isinstance(value, str):
+            opened[key] = value
+        is_end = event.kind in order.closes and isinstance(value, str)
+        if is_end and opened.get(key, value) != value:
+            return event.offset
+    return None
+
+
+def _listed(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
+    """Return the last event if its list is shorter than the number of `opens`, and not empty."""
+    (listed,) = order.also
+    ended = 0
+    for event in events:
+        ended += event.kind in order.opens
+        items = at_path(event.value, listed) if event.kind in order.closes else None
+        if isinstance(items, list) and 0 < len(items) < ended:
+            return event.offset
+    return None
+
+
 def _agrees(order: Order, events: list[Part], _grammar: Grammar) -> int | None:
     """Compare the joined deltas of each block, by the order of the starts, with the last event."""
     fragment, listed, member = order.also
@@ -203,4 +234,6 @@ _CHECKS: Final[dict[str, _Check]] = {
     "constant": _constant,
     "sum": _sum,
     "from_zero": _from_zero,
+    "paired": _paired,
+    "listed": _listed,
 }

@@ -21,6 +21,8 @@ from harness.results.finding import Level
 # A MUST of a member rests on at least so many official streams, or on a client that was run.
 ENOUGH_STREAMS: Final = 20
 FOLDER: Final = "tables"
+# The kind of the members that are headers of the response.
+HEADERS: Final = "headers"
 _TIMES: Final = re.compile(rb'"created(?:_at)?": ?(\d{10})')
 
 Strength: TypeAlias = Literal["required", "shown", "profile"]
@@ -35,6 +37,8 @@ OrderRule: TypeAlias = Literal[
     "bare",
     "named",
     "from_zero",
+    "paired",
+    "listed",
 ]
 
 
@@ -100,6 +104,8 @@ class Order(File, frozen=True):
         exclusive: blocks come one after the other.
         optional: a block may begin with a delta, and a stream with another event.
         clients: the clients that were run and fail, each with its version and what happens.
+        by: the documents that require the order.
+        sources: the addresses of public reports about clients that fail.
     """
 
     id: Text
@@ -117,6 +123,8 @@ class Order(File, frozen=True):
     exclusive: bool = False
     optional: bool = False
     clients: tuple[Text, ...] = ()
+    by: tuple[Text, ...] = ()
+    sources: tuple[Text, ...] = ()
 
 
 class ValueRule(File, frozen=True):
@@ -132,6 +140,7 @@ class ValueRule(File, frozen=True):
         pattern: the regular expression that a complete text matches; "" for any.
         absent: the value is null.
         unless: members that excuse the object that has them.
+        clients, by, sources: what the duty rests on, as in `Order`.
     """
 
     members: tuple[Text, ...]
@@ -144,6 +153,9 @@ class ValueRule(File, frozen=True):
     pattern: str = ""
     absent: bool = False
     unless: tuple[str, ...] = ()
+    clients: tuple[Text, ...] = ()
+    by: tuple[Text, ...] = ()
+    sources: tuple[Text, ...] = ()
 
     def allows(self, value: object) -> bool:
         """Return whether a member may have this value."""
@@ -196,6 +208,7 @@ class ContractTable(File, frozen=True, dict=True):
         quirks: `KIND.MEMBER` -> the quirk of the catalogue that describes its absence.
         orders: the duties about the order of events.
         values: the duties about values.
+        headers: header -> its count in the recordings that have headers.
         members: kind -> member -> its count.
     """
 
@@ -215,6 +228,7 @@ class ContractTable(File, frozen=True, dict=True):
     quirks: dict[Text, Text] = {}  # noqa: RUF012 - as above
     orders: tuple[Order, ...] = ()
     values: tuple[ValueRule, ...] = ()
+    headers: dict[Text, Member] = {}  # noqa: RUF012 - as above
     members: dict[Text, dict[Text, Member]] = {}  # noqa: RUF012 - as above
 
     @cached_property
@@ -246,7 +260,7 @@ class ContractTable(File, frozen=True, dict=True):
         official streams has it; or a client was run and fails. SHOULD: the same with fewer streams,
         or a public report. MAY: a document only shows it, or official streams lack it.
         """
-        member = self.members[kind][name]
+        member = self.headers[name] if kind == HEADERS else self.members[kind][name]
         have, streams = member.seen
         strengths = {self.documents[each].strength for each in member.by} - {"profile"}
         required = "required" in strengths
@@ -280,6 +294,10 @@ class ContractTable(File, frozen=True, dict=True):
             for kind, row in self.members.items()
         }
 
+    def urls(self, row: Order | ValueRule) -> tuple[str, ...]:
+        """Return the addresses that a duty about order or values rests on."""
+        return (*(self.documents[each].url for each in row.by), *row.sources)
+
     def counts(self) -> dict[str, dict[str, MemberCount]]:
         """Return the members as `count_members` returns those of recordings."""
         return {
@@ -312,7 +330,9 @@ def chosen_clients(given: str) -> tuple[str, ...]:
         UsageError: no table says what breaks a client with this name.
     """
     tables = load_tables().values()
-    run = {it.partition(" ")[0] for each in tables for row in each.orders for it in row.clients}
+    named = [row.clients for each in tables for row in each.orders]
+    named += [row.clients for each in tables for row in each.values]
+    run = {it.partition(" ")[0] for clients in named for it in clients}
     known = sorted(run | {each.client for it in tables for each in it.failures})
     chosen = tuple(filter(None, (name.strip() for name in given.split(","))))
     for name in chosen:

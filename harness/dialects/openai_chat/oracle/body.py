@@ -22,18 +22,13 @@ from harness.dialects.kit.oracle.values import (
     meanings,
     text_or_empty,
 )
+from harness.dialects.openai_chat.oracle import members
 from harness.dialects.openai_chat.oracle.calls import (
     CALL_MEMBERS,
     CallTable,
     CopiedCalls,
     has_piece,
     with_indexes,
-)
-from harness.dialects.openai_chat.oracle.members import (
-    has_content,
-    has_delta,
-    may_have_words,
-    repeats,
 )
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading, OracleReading
@@ -52,14 +47,7 @@ _TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
 _TAKEN_BACK = "FINISH-TOOLCALLS-THEN-STOP"
 _PROMISES_CALLS = frozenset({"tool_calls", "function_call"})
 _MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
-# Words of several APIs for a model that was stopped, which OpenRouter forwards.
-_CUT_WORDS = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
-# The word of Gemini for output that cannot be used, which OpenRouter forwards.
 _CHUNK = "chat.completion.chunk"
-_MALFORMED = "MALFORMED_FUNCTION_CALL"
-# How OpenRouter's members say that the upstream server failed, under a finish of `stop`.
-_UPSTREAM_FAILED = "network_error"
-_FAILED_WORDS = frozenset(("error", _UPSTREAM_FAILED))
 
 
 class OpenAIChatOracle(Oracle):
@@ -162,9 +150,13 @@ class OpenAIChatOracle(Oracle):
             self._check_generation(chunk)
         choices = chunk.get("choices")
         if isinstance(choices, list):
-            if error is None and self.error is not None and any(map(has_content, choices)):
+            if error is None and self.error is not None and any(map(members.has_content, choices)):
                 self.notes.unreadable("ERR-IN-200", event.offset)
-            if error is None and chunk.get("object") != _CHUNK and any(map(has_delta, choices)):
+            if (
+                error is None
+                and chunk.get("object") != _CHUNK
+                and any(map(members.has_delta, choices))
+            ):
                 self.notes.harmless("CHUNK-OBJECT-OTHER", event.offset)
             self._choices(choices, event, usage=bool(chunk.get("usage")))
         elif choices is not None:
@@ -190,11 +182,11 @@ class OpenAIChatOracle(Oracle):
             return
         if "error" in choice and (error := error_of({"error": choice["error"]})) is not None:
             self.take_error(error, offset)
-        native = text_or_empty(choice.get("native_finish_reason"))
-        self.model_failed |= native == _MALFORMED
-        self.cut_upstream |= native.casefold() in _CUT_WORDS
-        if native.casefold() in _FAILED_WORDS:
-            self.later_errors.append(_UPSTREAM_FAILED)
+        native = text_or_empty(choice.get("native_finish_reason")).casefold()
+        self.model_failed |= native == members.MALFORMED
+        self.cut_upstream |= native in members.CUT
+        if native in members.FAILED:
+            self.later_errors.append(members.UPSTREAM_FAILED)
         delta = choice.get("delta")
         if isinstance(delta, dict):
             self._add_delta(delta, choice.get("finish_reason"), offset)
@@ -203,7 +195,7 @@ class OpenAIChatOracle(Oracle):
         else:
             self.notes.unreadable("EVENT-GLUED", offset)
         message = choice.get("message")
-        if repeats(message, delta):  # as in the chunks of Writer
+        if members.repeats(message, delta):  # as in the chunks of Writer
             self.notes.harmless("MESSAGE-NOT-DELTA", offset)
         elif message:
             self._check_message(message, offset)
@@ -322,7 +314,7 @@ class OpenAIChatOracle(Oracle):
         values = [value for field in _REASONING_FIELDS if (value := delta.get(field))]
         if values and values.count(values[0]) == len(values) and isinstance(values[0], str):
             self._add_piece(self.reasoning, values[0], offset)
-        elif values or may_have_words(delta.get("reasoning_details")):
+        elif values or members.may_have_words(delta.get("reasoning_details")):
             self.notes.ambiguous("REASONING-FIELD-NAMES", offset, reasoning=True)
 
     def _add_piece(self, text: GrowingText, piece: str, offset: int) -> None:

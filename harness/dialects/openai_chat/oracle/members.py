@@ -1,6 +1,15 @@
 """Answer questions about the members of a chat completion chunk, whatever their types are."""
 
+from typing import Final
+
 from harness.dialects.kit.oracle.values import dict_or_empty
+
+# Words of other APIs that OpenRouter forwards as `native_finish_reason`, in lower case: the model
+# was stopped, its output cannot be used (Gemini), the upstream server failed.
+CUT: Final = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
+MALFORMED: Final = "malformed_function_call"
+UPSTREAM_FAILED: Final = "network_error"
+FAILED: Final = frozenset(("error", UPSTREAM_FAILED))
 
 
 def has_delta(choice: object) -> bool:
