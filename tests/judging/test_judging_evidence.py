@@ -205,6 +205,11 @@ _REFUSED = ParseError("tool_use", "two calls in one", '{"path": ')
         # What the stream requires in any case says nothing about the other call.
         ((ToolCallStart(0, "c2", "reading"), ToolCallRejected(0, _REFUSED), _FINISH), "MUST"),
         ((ToolCallStart(0, "c1", "writing"), ToolCallRejected(0, _REFUSED), _FINISH), "SHOULD"),
+        # A client that joins both calls rejects both.
+        (
+            (ToolCallStart(0, "c1", "writingreading"), ToolCallRejected(0, _REFUSED), _FINISH),
+            "SHOULD",
+        ),
         # A rejection says nothing about the loss of a usable call.
         ((ToolCallStart(0, "c3", "other"), ToolCallRejected(0, _REFUSED), _FINISH), "MUST"),
         ((StreamFailure("bad_stream", "two calls in one"),), "SHOULD"),

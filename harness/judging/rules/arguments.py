@@ -85,7 +85,8 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
         if error.name in sent and not words[error.name].have(_words(error.snippet)):
             first = next(iter(sent[error.name]))
             path, text = f"parse_errors[{index}].snippet", first[:SNIPPET_CHARACTERS]
-            yield Violation(path, text, error.snippet, outcome=Outcome.MISMATCH)
+            came = evidence.form_of_calls if first and first in error.snippet else ""
+            yield Violation(path, text, error.snippet, came=came, outcome=Outcome.MISMATCH)
 
 
 class _Texts:
