@@ -10,7 +10,7 @@ import msgspec
 
 from harness import shipped
 from harness.results.catalogue import load_catalogue
-from harness.turns.deltas import Finish, FinishReason, ParseError, Usage
+from harness.turns.deltas import Finish, FinishReason, ParseError, ToolCall, Usage
 from harness.turns.turn import Turn
 from harness.turns.verdicts import OWNERLESS
 from tests.dialects.openai_chat_streams import (
@@ -390,6 +390,13 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
             chunk(finish="tool_calls"),
         ),
         turn(call()),
+    ),
+    "CUSTOM-CALL-UNTYPED": (
+        calls(
+            {"index": 0, "id": "c1", "type": "custom", "custom": {"name": "run_sql", "input": "a"}},
+            {"index": 0, "custom": {"input": " {"}},
+        ),
+        turn(ToolCall("c1", "run_sql", "a {", kind="custom")),
     ),
     "DELTA-ID-LATE": (
         sse(

@@ -141,6 +141,7 @@ class _Endless(ToolLoop):
     """Asks again without limit for a reply that it cannot use."""
 
     def answer_question(self) -> Ending:
+        self.budget = CallBudget(self.task.limits.identical_calls)
         while True:
             turn = self.request_turn()
             unusable = incomplete_reason(turn) or (turn.parse_errors and not turn.tool_calls)
