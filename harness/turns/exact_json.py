@@ -97,6 +97,14 @@ def join_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def squeezed(text: str) -> str:
+    """Return `text` without white space and with surrogates joined.
+
+    A client may change white space between the parts of a text.
+    """
+    return "".join(join_surrogates(text).split())
+
+
 def encodable(value: object) -> object:
     """Return a copy of `value` in which `join_surrogates` was applied to each text."""
     match value:

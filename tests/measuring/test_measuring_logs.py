@@ -117,7 +117,9 @@ def test_each_container_gives_the_same_turns(tmp_path: Path) -> None:
     assert len(read_all(tmp_path)) == 9 * len(names)
 
 
-def test_a_recording_without_its_request_accuses_nobody_of_an_unknown_tool(tmp_path: Path) -> None:
+def test_a_recording_without_its_request_blames_no_model_for_an_unknown_tool(
+    tmp_path: Path,
+) -> None:
     call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": '{"a": 1}'}}
     choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
     path = tmp_path / "answer.sse"

@@ -13,7 +13,7 @@ from harness.judging.conversations.evidence import (
 from harness.judging.rule import Violation
 from harness.judging.rules.conversation_stored import added_messages
 from harness.results.outcome import Outcome
-from harness.turns.exact_json import join_surrogates
+from harness.turns.exact_json import squeezed
 from harness.turns.messages import role_of, text_of
 
 # A server that keeps the conversation knows the earlier turns from one of these members.
@@ -37,7 +37,7 @@ def _earlier_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index, (where, messages) in enumerate(_histories(evidence), evidence.probes):
         shown = {side: _text_of_side(messages, side) for side in ("model", "user")}
         for side, text in known:
-            if _squeezed(text) not in shown[side]:
+            if squeezed(text) not in shown[side]:
                 found = " / ".join(filter(None, map(text_of, messages)))
                 yield Violation(f"{where}.messages", text, found)
                 return
@@ -84,8 +84,4 @@ def _is_asked(question: str, messages: tuple[object, ...]) -> bool:
 def _text_of_side(messages: tuple[object, ...], side: str) -> str:
     """Return the texts of the model, or those of the user and the tools, without white space."""
     texts = (text_of(it) for it in messages if (role_of(it) == "assistant") == (side == "model"))
-    return _squeezed("\n".join(texts))
-
-
-def _squeezed(text: str) -> str:
-    return "".join(join_surrogates(text).split())
+    return squeezed("\n".join(texts))

@@ -15,7 +15,7 @@ from harness.judging.rule import Violation
 from harness.results.conversation import Conversation
 from harness.results.finding import Came
 from harness.results.outcome import Outcome
-from harness.turns.exact_json import join_surrogates
+from harness.turns.exact_json import squeezed
 from harness.turns.messages import calls_of
 
 AGAIN: Final = "again"
@@ -112,7 +112,7 @@ def _answer_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
         return
     expected, answer = _last_visible_text(evidence), conversation.answer
     if conversation.ending == "done" and expected is not None:
-        if _squeezed(answer) != _squeezed(expected):
+        if squeezed(answer) != squeezed(expected):
             yield Violation("answer", expected, answer)
         return
     written = _written_by_model(evidence, answer)
@@ -141,11 +141,6 @@ def _written_by_model(evidence: ConversationEvidence, text: str) -> WrittenReply
     if evidence.requests[-1].tools is not None or not evidence.task.tools:
         return None
     return written_reply(text, frozenset(tool.name for tool in evidence.task.tools))
-
-
-def _squeezed(text: str) -> str:
-    """Return `text` without white space, because a client may change it between parts."""
-    return "".join(join_surrogates(text).split())
 
 
 @conversation_rule("CONV-ANSWER", Outcome.MISMATCH, yields_to=(*_NO_ANSWER, "CONV-ANSWER-CHANGED"))

@@ -27,7 +27,7 @@ from harness.judging.rule import Violation
 from harness.results.finding import Came
 from harness.results.outcome import Outcome
 from harness.turns.arguments import meaning, parse
-from harness.turns.exact_json import join_surrogates
+from harness.turns.exact_json import join_surrogates, squeezed
 from harness.turns.messages import Message, calls_of, role_of, sealed_of, text_of
 
 # Problems of a history in which messages or their order are wrong, so that content is too.
@@ -121,26 +121,21 @@ def _text_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
         if not reply.text_known or turn.index in reported:
             continue
         stored = [text_of(each) for each in turn.messages.values() if role_of(each) == "assistant"]
-        if _squeezed(reply.text) not in _squeezed("".join(stored)):
+        if squeezed(reply.text) not in squeezed("".join(stored)):
             reported.add(turn.index)
             found = " / ".join(filter(None, stored)) or "no text"
             yield Violation(f"{turn.where}.messages", reply.text, found)
-
-
-def _squeezed(text: str) -> str:
-    """Return `text` without white space, because a client may change it between parts."""
-    return "".join(join_surrogates(text).split())
 
 
 @conversation_rule("HIST-REASONING-VISIBLE", Outcome.MISMATCH, yields_to=_BROKEN_HISTORY)
 def _reasoning_visible(evidence: ConversationEvidence) -> Iterator[Violation]:
     for turn in _next_histories(evidence):
         reply = turn.request.reply
-        reasoning = _squeezed(reply.reasoning)
-        if not reasoning or reasoning in _squeezed(reply.text):
+        reasoning = squeezed(reply.reasoning)
+        if not reasoning or reasoning in squeezed(reply.text):
             continue
         for number, message in turn.messages.items():
-            if role_of(message) == "assistant" and reasoning in _squeezed(text_of(message)):
+            if role_of(message) == "assistant" and reasoning in squeezed(text_of(message)):
                 path = f"{turn.where}.messages[{number}].content"
                 yield Violation(path, reply.text or "no text", text_of(message))
 

@@ -19,7 +19,7 @@ from harness.judging.conversations.session import Execution, json_or_repr
 from harness.judging.rule import Violation
 from harness.judging.rules.conversation_stored import added_messages
 from harness.results.outcome import Outcome
-from harness.turns.exact_json import join_surrogates
+from harness.turns.exact_json import join_surrogates, squeezed
 from harness.turns.messages import role_of, text_of
 
 # A result that is missing, or that is not a text, cannot be compared.
@@ -237,11 +237,11 @@ def _lost_leaves(
 ) -> Iterator[str | _Flag]:
     """Yield each value that `text` lacks, unless `text` says that some are missing."""
     if not _tells_rest(value, text, known):
-        squeezed = _squeezed(text)
-        yield from (leaf for leaf in _leaves(value) if not _is_shown(leaf, text, squeezed))
+        joined = squeezed(text)
+        yield from (leaf for leaf in _leaves(value) if not _is_shown(leaf, text, joined))
 
 
-def _is_shown(leaf: str | _Flag, text: str, squeezed: str) -> bool:
+def _is_shown(leaf: str | _Flag, text: str, joined: str) -> bool:
     if isinstance(leaf, _Flag):
         return leaf.name in text or str(leaf.value).casefold() in text.casefold()
     if isinstance(leaf, _Number):
@@ -251,12 +251,8 @@ def _is_shown(leaf: str | _Flag, text: str, squeezed: str) -> bool:
     escaped = (json.dumps(leaf, ensure_ascii=is_ascii)[1:-1] for is_ascii in (False, True))
     if leaf in text or any(each in text for each in escaped):
         return True
-    lines = filter(None, map(_squeezed, leaf.splitlines()))
-    return all(line in squeezed for line in lines)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(join_surrogates(text).split())
+    lines = filter(None, map(squeezed, leaf.splitlines()))
+    return all(line in joined for line in lines)
 
 
 def _prefix_length(value: str, text: str) -> int:
